@@ -19,13 +19,12 @@ OPT := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fram
 endif
 
 # Where tools/deps put a libbpf newer than the system's (Debian 12); empty elsewhere.
--include $(B)/deps.mk
--include build/deps.mk
+include build/deps.mk
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 CPPFLAGS += -D_GNU_SOURCE -DROOST_VERSION='"$(VERSION)"' -Isrc -Iinclude $(DEPS_CPPFLAGS)
 CFLAGS += -std=c11 -g $(OPT) $(WARN) -MMD -MP
-LDLIBS += $(DEPS_LDFLAGS) -lbpf -lhwloc -ljansson -lncursesw -lpthread -lm
+LDLIBS += $(DEPS_LDFLAGS) -lbpf $(DEPS_LDLIBS) -lhwloc -ljansson -lncursesw -lpthread -lm
 
 ROOMS := topology measure load run sim cli
 SRC := $(foreach r,$(ROOMS),$(wildcard src/$r/*.c))
@@ -56,6 +55,10 @@ $(B)/bpf/%.bpf.o: src/bpf/%.bpf.c
 	@mkdir -p $(@D)
 	$(CLANG) -std=gnu11 -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
 		-Wno-unused-parameter -Wno-missing-declarations -isystem /usr/include/x86_64-linux-gnu -Isrc $(DEPS_CPPFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@
+
+build/deps.mk: tools/deps tools/packages
+	@tools/deps --make
+	@touch $@
 
 # One program a tests/unit/test_*.c, each linked with all but main().
 UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
