@@ -119,7 +119,10 @@ apt_setup() {
 		rm -f "$apt_dir/updated"
 	fi
 	# Lists a week old are still good for finding packages; a failed download refreshes them sooner.
-	[ -n "$(find "$apt_dir/updated" -mtime -7 2>/dev/null)" ] || apt_update
+	[ -n "$(find "$apt_dir/updated" -mtime -7 2>/dev/null)" ] || {
+		[ ! -e "$apt_dir/updated" ] || ! (apt_update) || return 0
+		[ -e "$apt_dir/updated" ] || apt_update
+	}
 }
 
 private_apt() { # apt-get|apt-cache ARGS...
