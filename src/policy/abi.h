@@ -190,7 +190,7 @@ struct roost_task {
 	u64 ext_blocked_until_ns;
 	u64 ext_end_ns;             /* a running grant ends here; 0 = none */
 };
-_Static_assert(sizeof(struct roost_task) == 128 + 16, "shared with the kernel's side");
+_Static_assert(sizeof(struct roost_task) == 128, "shared with the kernel's side");
 
 /* Counters of one CPU, written only by that CPU. */
 struct roost_stats {
