@@ -107,6 +107,12 @@ struct roost_cpu {
 	s64 vtime_lead;             /* vtime + vtime_lead is comparable between CPUs */
 	u32 curr_pid;
 	u32 curr_weight;
+	u64 curr_vruntime;          /* of the running task, at curr_start_ns */
+	u64 curr_start_ns;
+	u64 far_steal_ns;           /* when it last looked beyond its LLC for work */
+	u32 curr_idle_class;        /* the running task is SCHED_IDLE */
+	u32 last_rule;
+	u64 pad1[4];
 
 	/* the CPU's own */
 	u64 util_stamp_ns;
@@ -120,7 +126,7 @@ struct roost_cpu {
 	u64 spin_spent_ns;          /* in the budget second that began at spin_second_ns */
 	u64 spin_second_ns;
 };
-_Static_assert(sizeof(struct roost_cpu) == 192, "struct roost_cpu is shared with the kernel's side");
+_Static_assert(sizeof(struct roost_cpu) == 256, "struct roost_cpu is shared with the kernel's side");
 
 /* One cache line: an LLC's CPUs in one CPU word. */
 struct roost_llc_word {
@@ -165,13 +171,13 @@ _Static_assert(sizeof(struct roost_util) == 16, "shared");
 #define ROOST_TASK_IDLE_CLASS 4u    /* SCHED_IDLE */
 #define ROOST_TASK_BATCH 8u         /* SCHED_BATCH: never preempts */
 #define ROOST_TASK_SPINNER 16u      /* one of roost's own busy-wait threads */
-#define ROOST_TASK_PLACED 32u       /* vruntime already belongs to the frame of cpu */
+#define ROOST_TASK_PLACED 32u       /* vruntime belongs to the frame of cpu: not placed anew at enqueue */
+#define ROOST_TASK_YIELDED 64u      /* gave the CPU up: the others of its queue go first */
 
 /* Kept for each task by the kernel's side and by the simulator. */
 struct roost_task {
 	u64 vruntime;               /* in the frame of the queue of cpu */
 	u64 deadline;
-	s64 lag;                    /* vtime - vruntime when it last left a queue; weighted ns */
 	u64 run_start_ns;           /* charged up to here; 0 = does not run */
 	u64 wait_start_ns;          /* when it began to wait; 0 = does not wait */
 	u64 slice_ns;               /* the slice it was last given */
@@ -190,7 +196,7 @@ struct roost_task {
 	u64 ext_blocked_until_ns;
 	u64 ext_end_ns;             /* a running grant ends here; 0 = none */
 };
-_Static_assert(sizeof(struct roost_task) == 128, "shared with the kernel's side");
+_Static_assert(sizeof(struct roost_task) == 120, "shared with the kernel's side");
 
 /* Counters of one CPU, written only by that CPU. */
 struct roost_stats {

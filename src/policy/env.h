@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * env.h - what a host (the BPF object, the simulator, a test) defines before it includes the policy,
+ * and the few helpers that every host shares.
+ *
+ * A host defines, as static inline functions or macros:
+ *
+ *   u64 env_now(void)                        nanoseconds, monotonic
+ *   struct roost_knobs *env_knobs(void)      never NULL
+ *   struct roost_machine *env_machine(void)  never NULL
+ *   struct roost_cpu *env_cpu(s32 cpu)       NULL for a number that is no possible CPU
+ *   struct roost_llc *env_llc(u32 llc)       NULL likewise
+ *   struct roost_llc_word *env_word(u32 i)   NULL likewise
+ *   bool env_allowed(env_task *p, s32 cpu)   affinity, online, p's scheduling domain
+ *   u64 env_allowed_word(env_task *p, u32 cpu_word)   the same for CPUs 64w..64w+63
+ *   u32 env_queue_len(s32 cpu)               tasks waiting in the CPU's queue
+ *   env_for(i, n)                            a loop header: u32 i from 0 to n - 1; n may be a variable
+ *
+ * and the type env_task: the host's own task, which the policy only hands back.
+ *
+ * Policy functions are called with preemption off on the deciding CPU; several CPUs decide at once. All
+ * they share are the records of abi.h; bitmap words are changed with the atomic helpers below only.
+ */
+#ifndef ROOST_POLICY_ENV_H
+#define ROOST_POLICY_ENV_H
+
+#include "abi.h"
+
+#define policy_inline static inline __attribute__((always_inline, unused))
+
+#define POLICY_LIKELY(x) __builtin_expect(!!(x), 1)
+#define POLICY_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Sets bits; returns what the word held before. */
+policy_inline u64 policy_word_set(u64 *word, u64 bits)
+{
+	return __sync_fetch_and_or(word, bits);
+}
+
+/* Clears bits; returns what the word held before. */
+policy_inline u64 policy_word_clear(u64 *word, u64 bits)
+{
+	return __sync_fetch_and_and(word, ~bits);
+}
+
+/* A read that the compiler neither repeats nor leaves out. */
+#define policy_read(x) (*(const volatile __typeof__(x) *)&(x))
+#define policy_write(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
+
+policy_inline u64 policy_bit(s32 cpu)
+{
+	return 1ULL << (cpu & 63);
+}
+
+/* Number of bits set. No instruction for it in BPF. */
+policy_inline u32 policy_popcount(u64 x)
+{
+#ifdef __BPF__
+	x -= (x >> 1) & 0x5555555555555555ULL;
+	x = (x & 0x3333333333333333ULL) + ((x >> 2) & 0x3333333333333333ULL);
+	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+	return (u32)((x * 0x0101010101010101ULL) >> 56);
+#else
+	return (u32)__builtin_popcountll(x);
+#endif
+}
+
+/* Index of the lowest bit set; x is not 0. */
+policy_inline u32 policy_lowest(u64 x)
+{
+#ifdef __BPF__
+	return policy_popcount((x & -x) - 1);
+#else
+	return (u32)__builtin_ctzll(x);
+#endif
+}
+
+policy_inline u64 policy_min(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+policy_inline u64 policy_max(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+/* Virtual and real times wrap: a comes before b. */
+policy_inline bool policy_before(u64 a, u64 b)
+{
+	return (s64)(a - b) < 0;
+}
+
+#endif

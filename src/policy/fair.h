@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fair.h - the order within one CPU's queue: virtual deadlines, weights from nice, bounded lag.
+ *
+ * A task's vruntime advances by run time * 1024 / weight. Its deadline is its vruntime plus one slice in
+ * the same measure, and the queue runs the earliest deadline first. A queue's vtime is where its tasks
+ * are; each CPU has its own. A task that wakes elsewhere keeps its distance to the queue's vtime (its lag)
+ * and not its number, bounded to one slice either way, so that a sleeper gains no more than one slice.
+ */
+#ifndef ROOST_POLICY_FAIR_H
+#define ROOST_POLICY_FAIR_H
+
+#include "env.h"
+
+/* Weights of nice -20..19, as in the fair class: 1024 at 0, each step about 1.25. */
+static const u32 policy_nice_weight[40] __attribute__((unused)) = {
+	88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916,
+	9548, 7620, 6100, 4904, 3906, 3121, 2501, 1991, 1586, 1277,
+	1024, 820, 655, 526, 423, 335, 272, 215, 172, 137,
+	110, 87, 70, 56, 45, 36, 29, 23, 18, 15,
+};
+
+policy_inline u32 policy_weight(s32 nice, bool idle_class)
+{
+	u32 i = (u32)(nice + 20);
+
+	if (idle_class)
+		return ROOST_WEIGHT_IDLE;
+	return policy_nice_weight[i < 40 ? i : 20];
+}
+
+/* Run time to virtual time. */
+policy_inline u64 policy_virtual(u64 delta_ns, u32 weight)
+{
+	if (POLICY_LIKELY(weight == ROOST_WEIGHT_NICE0))
+		return delta_ns;
+	return delta_ns * ROOST_WEIGHT_NICE0 / (weight ? weight : 1);
+}
+
+/* The slice where @nr_runnable tasks compete. */
+policy_inline u64 policy_slice(u32 nr_runnable)
+{
+	struct roost_knobs *k = env_knobs();
+	u64 slice = policy_read(k->slice_ns), least = policy_read(k->slice_min_ns), share;
+
+	if (nr_runnable <= 1)
+		return slice;
+	share = slice / nr_runnable;
+	return share > least ? share : policy_min(least, slice);
+}
+
+/* The running task's vruntime now, as far as the CPU's record tells. */
+policy_inline u64 policy_curr_vruntime(struct roost_cpu *c, u64 now)
+{
+	u64 start = policy_read(c->curr_start_ns);
+	u32 weight = policy_read(c->curr_weight);
+
+	if (!weight || !policy_before(start, now))
+		return policy_read(c->curr_vruntime);
+	return policy_read(c->curr_vruntime) + policy_virtual(now - start, weight);
+}
+
+/*
+ * The queue's vtime now. It only goes forward. Where one task has the CPU to itself, its vtime is that
+ * task's vruntime: who comes later must not find the time gone by since that task began to its credit.
+ */
+policy_inline u64 policy_vtime(struct roost_cpu *c, u64 now)
+{
+	u64 vtime = policy_read(c->vtime), curr;
+
+	if (policy_read(c->nr_queued) || !policy_read(c->curr_weight))
+		return vtime;
+	curr = policy_curr_vruntime(c, now);
+	if (policy_before(vtime, curr)) {
+		policy_write(c->vtime, curr);
+		vtime = curr;
+	}
+	return vtime;
+}
+
+/*
+ * Gives a task that becomes runnable its place in the queue of @to. @from is the CPU whose frame its
+ * vruntime is in, NULL for a new task: that one starts with the queue, half a slice late, so that a
+ * parent that forks does not lose its turn to its children.
+ */
+policy_inline void policy_place(struct roost_task *t, struct roost_cpu *from, struct roost_cpu *to, u64 now)
+{
+	u64 vtime = policy_vtime(to, now);
+	s64 most = (s64)policy_virtual(policy_read(env_knobs()->slice_ns), t->weight);
+	s64 lag = from ? (s64)(policy_vtime(from, now) - t->vruntime) : -most / 2;
+
+	if (lag > most)
+		lag = most;
+	if (lag < -most)
+		lag = -most;
+	t->vruntime = vtime - (u64)lag;
+}
+
+policy_inline void policy_set_deadline(struct roost_task *t, u32 nr_runnable)
+{
+	t->slice_ns = policy_slice(nr_runnable);
+	t->deadline = t->vruntime + policy_virtual(t->slice_ns, t->weight);
+	if (t->flags & ROOST_TASK_YIELDED)
+		t->deadline += policy_virtual(policy_read(env_knobs()->slice_ns), t->weight);
+}
+
+/* Counts what the task ran since run_start_ns. Returns the run time. */
+policy_inline u64 policy_charge(struct roost_task *t, u64 now)
+{
+	u64 delta = 0;
+
+	if (t->run_start_ns && policy_before(t->run_start_ns, now))
+		delta = now - t->run_start_ns;
+	t->run_start_ns = now;
+	t->vruntime += policy_virtual(delta, t->weight);
+	return delta;
+}
+
+/* The task gets the CPU: the queue's vtime is at least where this task is. */
+policy_inline void policy_begin(struct roost_cpu *c, struct roost_task *t, u64 now)
+{
+	t->run_start_ns = now;
+	policy_write(c->curr_vruntime, t->vruntime);
+	policy_write(c->curr_start_ns, now);
+	policy_write(c->curr_deadline, t->deadline);
+	policy_write(c->curr_idle_class, (t->flags & ROOST_TASK_IDLE_CLASS) != 0);
+	policy_write(c->curr_pid, t->pid);
+	policy_write(c->curr_weight, t->weight);
+	if (policy_before(policy_read(c->vtime), t->vruntime))
+		policy_write(c->vtime, t->vruntime);
+}
+
+/* The task gives the CPU up. */
+policy_inline void policy_end(struct roost_cpu *c)
+{
+	policy_write(c->curr_weight, 0);
+	policy_write(c->curr_pid, 0);
+	policy_write(c->curr_deadline, 0);
+}
+
+/*
+ * A wakeup preempts when its deadline is earlier than the running task's; anything preempts SCHED_IDLE,
+ * which itself, like SCHED_BATCH, preempts nobody.
+ */
+policy_inline bool policy_preempts(struct roost_cpu *c, const struct roost_task *t)
+{
+	if (!policy_read(c->curr_weight))
+		return false;
+	if (t->flags & ROOST_TASK_IDLE_CLASS)
+		return false;
+	if (policy_read(c->curr_idle_class))
+		return true;
+	if (t->flags & ROOST_TASK_BATCH)
+		return false;
+	return policy_before(t->deadline, policy_read(c->curr_deadline));
+}
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * idle.h - which CPUs count as idle, and how one is claimed.
+ *
+ * idle(c)   the CPU's bit in its LLC word's `idle` is set (it runs its idle task, nothing is queued, no
+ *           wakeup is pending: whoever sends work clears the bit first), or, with idle-grace, it left
+ *           idle less than that ago (semantics.md section 2).
+ * sidle(c)  it runs or queues SCHED_IDLE tasks only.
+ * ok(c)     idle(c), or sidle(c) for a wakee that is not SCHED_IDLE itself.
+ *
+ * The words `core` and `grace` hold candidates: a set bit is proved before it is believed, and cleared by
+ * whoever finds it false. Bits get set where the state begins (a CPU goes idle, a CPU leaves idle), so a
+ * clear bit needs no proof. That keeps a search at a few word operations, at one proof for each state
+ * change at most.
+ */
+#ifndef ROOST_POLICY_IDLE_H
+#define ROOST_POLICY_IDLE_H
+
+#include "env.h"
+
+enum policy_taken {
+	POLICY_NOT_OK = 0,
+	POLICY_OK_BUSY,             /* ok by grace or sidle: the task is queued there */
+	POLICY_OK_CLAIMED,          /* truly idle, and now ours */
+};
+
+policy_inline bool policy_shares(const struct roost_cpu *a, const struct roost_cpu *b)
+{
+	return a->llc == b->llc;
+}
+
+/* Grace alone: the CPU left idle less than idle-grace ago, and not too much is queued there by now. */
+policy_inline bool policy_in_grace(struct roost_cpu *c, u64 now)
+{
+	struct roost_knobs *k = env_knobs();
+	u64 grace = policy_read(k->idle_grace_ns), left = policy_read(c->idle_exit_ns), most;
+
+	if (POLICY_LIKELY(!grace) || !left || now - left >= grace)
+		return false;
+	most = policy_read(k->idle_grace_max_queued);
+	return !most || policy_read(c->nr_runnable) < most;
+}
+
+policy_inline bool policy_truly_idle(struct roost_cpu *c, s32 cpu)
+{
+	struct roost_llc_word *w = env_word(c->word);
+
+	return w && (policy_read(w->idle) & policy_bit(cpu));
+}
+
+policy_inline bool policy_idle(struct roost_cpu *c, s32 cpu, u64 now)
+{
+	return policy_truly_idle(c, cpu) || policy_in_grace(c, now);
+}
+
+/* Sets or clears the idle-core candidate bits of every online thread of @c's core. */
+policy_inline void policy_core_mark(struct roost_cpu *c, bool idle)
+{
+	struct roost_llc_word *w;
+	struct roost_cpu *s;
+	u64 bit;
+	u32 i;
+
+	for (i = 0; i < ROOST_MAX_SIBLINGS; i++) {
+		if (i >= c->nr_siblings)
+			break;
+		s = env_cpu(c->siblings[i]);
+		w = s ? env_word(s->word) : 0;
+		bit = policy_bit(c->siblings[i]);
+		if (!w || !(s->flags & ROOST_CPU_ONLINE))
+			continue;
+		if (idle != !!(policy_read(w->core) & bit)) {
+			if (idle)
+				policy_word_set(&w->core, bit);
+			else
+				policy_word_clear(&w->core, bit);
+		}
+	}
+}
+
+/* The core of @c loses its idle-core bits. Costs one test on a machine without SMT. */
+policy_inline void policy_core_busy(struct roost_cpu *c)
+{
+	if (env_machine()->smt)
+		policy_core_mark(c, false);
+}
+
+/*
+ * Takes @cpu if it is ok for the wakee. A truly idle CPU is claimed: of two wakers one gets it. Losing
+ * that race is not ok, as the CPU has a wakeup pending then (grace and sidle are looked at afterwards).
+ */
+policy_inline enum policy_taken policy_take(struct roost_cpu *c, s32 cpu, bool wakee_idle_class, u64 now)
+{
+	struct roost_llc_word *w = env_word(c->word);
+	u64 bit = policy_bit(cpu);
+
+	if (!w)
+		return POLICY_NOT_OK;
+	if ((policy_read(w->idle) & bit) && (policy_word_clear(&w->idle, bit) & bit)) {
+		if (!policy_read(env_knobs()->idle_grace_ns))
+			policy_core_busy(c);
+		return POLICY_OK_CLAIMED;
+	}
+	if (!wakee_idle_class && (policy_read(w->sidle) & bit))
+		return POLICY_OK_BUSY;
+	return policy_in_grace(c, now) ? POLICY_OK_BUSY : POLICY_NOT_OK;
+}
+
+/* Every thread of the core of @c counts as idle. Threads that are offline count as idle. */
+policy_inline bool policy_core_idle(struct roost_cpu *c, s32 cpu, u64 now)
+{
+	struct roost_cpu *s;
+	u32 i;
+
+	if (c->nr_siblings <= 1)
+		return policy_idle(c, cpu, now);
+	for (i = 0; i < ROOST_MAX_SIBLINGS; i++) {
+		if (i >= c->nr_siblings)
+			break;
+		s = env_cpu(c->siblings[i]);
+		if (!s)
+			return false;
+		if (!(s->flags & ROOST_CPU_ONLINE))
+			continue;
+		if (!policy_idle(s, c->siblings[i], now))
+			return false;
+	}
+	return true;
+}
+
+/* If the whole core of @c counts as idle now, it is a candidate and its LLC's hint says so. */
+policy_inline void policy_core_maybe_idle(struct roost_cpu *c, s32 cpu, u64 now)
+{
+	struct roost_llc *l;
+
+	if (!env_machine()->smt || !policy_core_idle(c, cpu, now))
+		return;
+	policy_core_mark(c, true);
+	l = env_llc(c->llc);
+	if (l && !policy_read(l->has_idle_core))
+		policy_write(l->has_idle_core, 1);
+}
+
+/*
+ * A CPU went idle: publish it. The caller looks at the CPU's queue again afterwards: what was queued
+ * before the bit was seen must not wait.
+ */
+policy_inline void policy_went_idle(struct roost_cpu *c, s32 cpu, u64 now)
+{
+	struct roost_llc_word *w = env_word(c->word);
+	u64 bit = policy_bit(cpu);
+
+	if (!w || !(c->flags & ROOST_CPU_ONLINE))
+		return;
+	if (policy_read(w->sidle) & bit)
+		policy_word_clear(&w->sidle, bit);
+	policy_word_set(&w->idle, bit);
+	policy_core_maybe_idle(c, cpu, now);
+}
+
+/*
+ * A CPU stops idling, for whatever reason. Its grace begins here: one time stamp, taken even while the
+ * knob is 0, so that switching it on needs no history. Within the grace its core may count as idle.
+ */
+policy_inline void policy_left_idle(struct roost_cpu *c, s32 cpu, u64 now)
+{
+	struct roost_llc_word *w = env_word(c->word);
+	u64 bit = policy_bit(cpu);
+
+	policy_write(c->idle_exit_ns, now);
+	if (!w)
+		return;
+	if (policy_read(w->idle) & bit)
+		policy_word_clear(&w->idle, bit);
+	if (POLICY_LIKELY(!policy_read(env_knobs()->idle_grace_ns))) {
+		policy_core_busy(c);
+	} else {
+		policy_word_set(&w->grace, bit);
+		policy_core_maybe_idle(c, cpu, now);
+	}
+}
+
+/* After nr_runnable or nr_idle_class changed: keep the sidle bit true. Free where no SCHED_IDLE task is. */
+policy_inline void policy_sidle_update(struct roost_cpu *c, s32 cpu)
+{
+	struct roost_llc_word *w;
+	u32 few = policy_read(c->nr_idle_class);
+	u64 bit = policy_bit(cpu);
+
+	w = env_word(c->word);
+	if (!w)
+		return;
+	if (POLICY_LIKELY(!few)) {
+		if (POLICY_UNLIKELY(policy_read(w->sidle) & bit))
+			policy_word_clear(&w->sidle, bit);
+	} else if (few == policy_read(c->nr_runnable) && !(c->flags & ROOST_CPU_RT_HELD)) {
+		policy_word_set(&w->sidle, bit);
+	} else if (policy_read(w->sidle) & bit) {
+		policy_word_clear(&w->sidle, bit);
+	}
+}
+
+#endif

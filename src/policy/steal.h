@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * steal.h - the pull side: when a CPU may take a task that waits elsewhere, whom it asks first, and the
+ * slow balance that shares out what placement alone cannot (N+1 tasks on N CPUs).
+ */
+#ifndef ROOST_POLICY_STEAL_H
+#define ROOST_POLICY_STEAL_H
+
+#include "idle.h"
+#include "fair.h"
+
+/*
+ * A waiting task may be taken once it has waited longer than steal-delay. Where it cannot run at all
+ * (its CPU is offline or held by a higher class) it need not wait.
+ */
+policy_inline bool policy_may_steal(struct roost_cpu *from, u64 wait_start_ns, u64 now)
+{
+	if (!wait_start_ns)
+		return false;
+	if (!(policy_read(from->flags) & ROOST_CPU_ONLINE) || (policy_read(from->flags) & ROOST_CPU_RT_HELD))
+		return true;
+	return policy_before(wait_start_ns + policy_read(env_knobs()->steal_delay_ns), now);
+}
+
+/* Some task may have waited long enough on @cpu for another CPU to take it. */
+policy_inline bool policy_has_stealable(struct roost_cpu *c, u64 now)
+{
+	return policy_read(c->nr_queued) && policy_may_steal(c, policy_read(c->oldest_wait_ns), now);
+}
+
+/* A task begins to wait on @cpu. */
+policy_inline void policy_queued(struct roost_cpu *c, s32 cpu, struct roost_task *t, u64 now)
+{
+	struct roost_llc_word *w = env_word(c->word);
+
+	t->wait_start_ns = now;
+	t->flags |= ROOST_TASK_QUEUED;
+	if (!policy_read(c->oldest_wait_ns))
+		policy_write(c->oldest_wait_ns, now);
+	__sync_fetch_and_add(&c->nr_queued, 1);
+	if (w && !(policy_read(w->waiting) & policy_bit(cpu)))
+		policy_word_set(&w->waiting, policy_bit(cpu));
+}
+
+/* It waits no longer. The bit is set again if a task was queued while it was being cleared. */
+policy_inline void policy_unqueued(struct roost_cpu *c, s32 cpu, struct roost_task *t)
+{
+	struct roost_llc_word *w = env_word(c->word);
+
+	t->flags &= ~ROOST_TASK_QUEUED;
+	if (__sync_fetch_and_add(&c->nr_queued, -1) != 1)
+		return;
+	policy_write(c->oldest_wait_ns, 0);
+	if (!w)
+		return;
+	policy_word_clear(&w->waiting, policy_bit(cpu));
+	if (policy_read(c->nr_queued))
+		policy_word_set(&w->waiting, policy_bit(cpu));
+}
+
+/* A CPU of one LLC, other than @cpu, that a task may be taken from; -1 if there is none. */
+policy_inline s32 policy_victim_llc(struct roost_llc *l, s32 cpu, u64 now)
+{
+	struct roost_llc_word *word;
+	struct roost_cpu *c;
+	u64 found;
+	u32 i, j;
+	s32 other;
+
+	env_for(i, l->nr_words) {
+		word = env_word(l->first_word + i);
+		if (!word)
+			break;
+		found = policy_read(word->waiting);
+		if (POLICY_LIKELY(!found))
+			continue;
+		env_for(j, 64) {
+			if (!found)
+				break;
+			other = (s32)(word->cpu_word * 64 + policy_lowest(found));
+			found &= found - 1;
+			c = env_cpu(other);
+			if (c && other != cpu && policy_has_stealable(c, now))
+				return other;
+		}
+	}
+	return -1;
+}
+
+/* Nearest first: core, LLC, node, machine. @rule tells which. */
+policy_inline s32 policy_victim_core(struct roost_cpu *c, s32 cpu, u64 now)
+{
+	struct roost_cpu *s;
+	u32 i;
+
+	for (i = 0; i < ROOST_MAX_SIBLINGS; i++) {
+		if (i >= c->nr_siblings)
+			break;
+		if (c->siblings[i] == (u16)cpu)
+			continue;
+		s = env_cpu(c->siblings[i]);
+		if (s && policy_has_stealable(s, now))
+			return c->siblings[i];
+	}
+	return -1;
+}
+
+/* An LLC beyond the own one: @same_node tells which ring. */
+policy_inline s32 policy_victim_ring(struct roost_cpu *c, s32 cpu, bool same_node, u64 now)
+{
+	struct roost_llc *l;
+	s32 victim;
+	u32 i, index;
+
+	env_for(i, env_machine()->nr_llcs) {
+		index = c->llc + 1 + i;
+		if (index >= env_machine()->nr_llcs)
+			index -= env_machine()->nr_llcs;
+		if (index == c->llc)
+			continue;
+		l = env_llc(index);
+		if (!l || (l->node == c->node) != same_node)
+			continue;
+		victim = policy_victim_llc(l, cpu, now);
+		if (victim >= 0)
+			return victim;
+	}
+	return -1;
+}
+
+/*
+ * Whom an idle CPU takes from; -1 = nobody. Beyond its LLC it looks once a steal-delay: who waits there
+ * is also told of by the tick of the CPU it waits on.
+ */
+policy_inline s32 policy_victim(struct roost_cpu *c, s32 cpu, u64 now, u32 *rule)
+{
+	u64 delay = policy_read(env_knobs()->steal_delay_ns);
+	struct roost_llc *l = env_llc(c->llc);
+	s32 victim = -1;
+
+	if (c->nr_siblings > 1) {
+		*rule = ROOST_RULE_STEAL_CORE;
+		victim = policy_victim_core(c, cpu, now);
+	}
+	if (victim < 0 && l) {
+		*rule = ROOST_RULE_STEAL_LLC;
+		victim = policy_victim_llc(l, cpu, now);
+	}
+	if (victim >= 0 || env_machine()->nr_llcs <= 1 || now - c->far_steal_ns < delay)
+		return victim;
+	c->far_steal_ns = now;
+	*rule = ROOST_RULE_STEAL_NODE;
+	victim = policy_victim_ring(c, cpu, true, now);
+	if (victim < 0) {
+		*rule = ROOST_RULE_STEAL_FAR;
+		victim = policy_victim_ring(c, cpu, false, now);
+	}
+	return victim;
+}
+
+/* The rule for a task taken from @from by @to. */
+policy_inline u32 policy_steal_rule(const struct roost_cpu *from, const struct roost_cpu *to)
+{
+	if (from->core == to->core)
+		return ROOST_RULE_STEAL_CORE;
+	if (policy_shares(from, to))
+		return ROOST_RULE_STEAL_LLC;
+	return from->node == to->node ? ROOST_RULE_STEAL_NODE : ROOST_RULE_STEAL_FAR;
+}
+
+policy_inline u32 policy_distance(s32 a, s32 b)
+{
+	const struct roost_cpu *x = env_cpu(a), *y = env_cpu(b);
+
+	if (a == b || !x || !y)
+		return ROOST_DIST_SAME;
+	if (x->core == y->core)
+		return ROOST_DIST_CORE;
+	if (policy_shares(x, y))
+		return ROOST_DIST_LLC;
+	return x->node == y->node ? ROOST_DIST_NODE : ROOST_DIST_FAR;
+}
+
+/*
+ * The nearest idle CPU that @p may use, claimed, to fetch @p from @from where it has waited too long;
+ * -1 if none is idle. LLCs nearest first.
+ */
+policy_inline s32 policy_fetcher(env_task *p, struct roost_cpu *from)
+{
+	struct roost_llc_word *word;
+	struct roost_llc *l;
+	struct roost_cpu *c;
+	u32 i, j, ring, index;
+	u64 found;
+	s32 cpu;
+
+	env_for(ring, 3) {
+		env_for(i, env_machine()->nr_llcs) {
+			if (ring == 0 && i)
+				break;
+			index = from->llc + i;
+			if (index >= env_machine()->nr_llcs)
+				index -= env_machine()->nr_llcs;
+			l = env_llc(index);
+			if (!l || (ring && (!i || (ring == 1) != (l->node == from->node))))
+				continue;
+			env_for(j, l->nr_words) {
+				word = env_word(l->first_word + j);
+				if (!word)
+					break;
+				found = policy_read(word->idle);
+				if (found)
+					found &= env_allowed_word(p, word->cpu_word);
+				if (!found)
+					continue;
+				cpu = (s32)(word->cpu_word * 64 + policy_lowest(found));
+				c = env_cpu(cpu);
+				if (c && policy_take(c, cpu, true, 0) == POLICY_OK_CLAIMED)
+					return cpu;
+			}
+		}
+	}
+	return -1;
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * util.h - utilisation: geometric averages with a half-life of 32 ms, in integers, and what is made of
+ * them: the task's estimate, the CPU's capacity for ordinary tasks, the depth of an idle search.
+ *
+ *   avg(t + d) = avg(t) * 2^(-d / 32 ms) + (busy ? 1 - 2^(-d / 32 ms) : 0)
+ *
+ * ROOST_UTIL_ONE stands for 1. The factor is the product of two table entries and a linear rest; its
+ * error stays below 2^-22 (tests/unit/test_util.c).
+ */
+#ifndef ROOST_POLICY_UTIL_H
+#define ROOST_POLICY_UTIL_H
+
+#include "env.h"
+
+#define ROOST_UTIL_SHIFT 20
+#define ROOST_UTIL_ONE (1u << ROOST_UTIL_SHIFT)
+#define ROOST_UTIL_HALF_LIFE_NS 32000000ULL
+#define ROOST_UTIL_NEW (ROOST_UTIL_ONE / 2)     /* a new task: half a CPU until it is known better */
+
+/* 2^(-i/32) and 2^(-i/1024), of 2^32, rounded. */
+static const u32 policy_util_coarse[32] __attribute__((unused)) = {
+	0xffffffffu, 0xfa83b2dbu, 0xf5257d15u, 0xefe4b99cu, 0xeac0c6e8u, 0xe5b906e7u,
+	0xe0ccdeecu, 0xdbfbb798u, 0xd744fccbu, 0xd2a81d92u, 0xce248c15u, 0xc9b9bd86u,
+	0xc5672a11u, 0xc12c4ccau, 0xbd08a39fu, 0xb8fbaf47u, 0xb504f334u, 0xb123f582u,
+	0xad583eeau, 0xa9a15ab5u, 0xa5fed6aau, 0xa2704303u, 0x9ef53261u, 0x9b8d39bau,
+	0x9837f052u, 0x94f4efa9u, 0x91c3d374u, 0x8ea4398bu, 0x8b95c1e4u, 0x88980e81u,
+	0x85aac368u, 0x82cd8699u,
+};
+static const u32 policy_util_fine[32] __attribute__((unused)) = {
+	0xffffffffu, 0xffd3a752u, 0xffa75652u, 0xff7b0d00u, 0xff4ecb59u, 0xff22915eu,
+	0xfef65f0bu, 0xfeca3460u, 0xfe9e115cu, 0xfe71f5feu, 0xfe45e243u, 0xfe19d62bu,
+	0xfdedd1b5u, 0xfdc1d4deu, 0xfd95dfa6u, 0xfd69f20bu, 0xfd3e0c0du, 0xfd122da9u,
+	0xfce656dfu, 0xfcba87adu, 0xfc8ec011u, 0xfc63000bu, 0xfc374799u, 0xfc0b96bau,
+	0xfbdfed6du, 0xfbb44bb0u, 0xfb88b181u, 0xfb5d1ee1u, 0xfb3193ccu, 0xfb061043u,
+	0xfada9443u, 0xfaaf1fccu,
+};
+
+/* 2^(-delta / 32 ms), of 2^32 (so 1 is 2^32). */
+policy_inline u64 policy_util_decay(u64 delta_ns)
+{
+	u64 halvings = delta_ns / ROOST_UTIL_HALF_LIFE_NS;
+	u64 rest = delta_ns % ROOST_UTIL_HALF_LIFE_NS;  /* in 1/1024: 31250 ns each */
+	u64 step = rest / 31250, tail = rest % 31250;
+	u64 factor;
+
+	if (halvings >= 32)
+		return 0;
+	factor = step >= 32 ? policy_util_coarse[(step >> 5) & 31] : 1ULL << 32;
+	if (step & 31)
+		factor = (factor * policy_util_fine[step & 31]) >> 32;
+	/* 1 - ln 2 * tail / (1024 * 31250), as ln 2 * 2^32 / 32000000 = 93.0326 a ns */
+	factor -= (factor * ((tail * 95265) >> 10)) >> 32;
+	return factor >> halvings;
+}
+
+/* The average after @delta_ns more of being busy or not; @avg of ROOST_UTIL_ONE. */
+policy_inline u32 policy_util_advance(u32 avg, u64 delta_ns, bool busy)
+{
+	u64 factor = policy_util_decay(delta_ns);
+	u64 left = ((u64)avg * factor + (1ULL << 31)) >> 32;
+
+	if (busy)
+		left += ((u64)ROOST_UTIL_ONE * ((1ULL << 32) - factor) + (1ULL << 31)) >> 32;
+	return left > ROOST_UTIL_ONE ? ROOST_UTIL_ONE : (u32)left;
+}
+
+/* From ROOST_UTIL_ONE to ROOST_CAPACITY. */
+policy_inline u32 policy_util_scale(u32 avg)
+{
+	return avg >> (ROOST_UTIL_SHIFT - 10);
+}
+
+/* Counts the time since the task's stamp as @busy or not. */
+policy_inline void policy_util_task(struct roost_util *u, u64 now, bool busy)
+{
+	if (!u->stamp_ns) {
+		u->stamp_ns = now;
+		return;
+	}
+	if (policy_before(u->stamp_ns, now)) {
+		u->avg = policy_util_advance(u->avg, now - u->stamp_ns, busy);
+		u->stamp_ns = now;
+	}
+}
+
+/*
+ * Peak-hold, taken when a task stops being runnable: up at once, down by a quarter of the way each time,
+ * so that one short activation does not hide what the task usually needs (the fair class's UTIL_EST).
+ */
+policy_inline void policy_util_hold(struct roost_util *u)
+{
+	u32 now = policy_util_scale(u->avg);
+
+	u->est = now >= u->est ? now : u->est - (u->est - now + 3) / 4;
+}
+
+/* U of semantics.md: the task's estimated utilisation. */
+policy_inline u32 policy_util_of(const struct roost_util *u)
+{
+	u32 now = policy_util_scale(u->avg);
+
+	return now > u->est ? now : u->est;
+}
+
+/* fit(c) of semantics.md section 3: with a margin of 20 %, and strict. */
+policy_inline bool policy_fits(struct roost_cpu *c, u32 task_util)
+{
+	return ((u64)policy_read(c->est_sum) + task_util) * 1280 < (u64)policy_read(c->capacity) * 1024;
+}
+
+/* How many CPUs of an LLC of @weight a scan looks at, when its CPUs are @mean busy (of 1024). */
+policy_inline u32 policy_scan_depth(u64 mean, u32 weight)
+{
+	u64 x = mean * mean * 117 * 117 / (10000 * 1024);
+
+	return (u32)((1024 - policy_min(1024, x)) * weight / 1024);
+}
+
+#endif
