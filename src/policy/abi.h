@@ -90,7 +90,7 @@ struct roost_cpu {
 	u16 siblings[ROOST_MAX_SIBLINGS]; /* CPU numbers, ascending, this one included */
 	u32 nr_siblings;
 	u32 word;                   /* index of its LLC word (holds bit cpu % 64) */
-	u32 domain;                 /* CPUs of different domains never balance to each other */
+	u32 nr_switches;            /* for the owner's eyes: roost top */
 	u32 capacity;               /* of ROOST_CAPACITY, less real-time, deadline and interrupt work */
 	u64 idle_exit_ns;           /* when it last stopped idling; 0 = never */
 	u64 pad0;
@@ -184,7 +184,9 @@ struct roost_task {
 	struct roost_util util;
 	u32 weight;                 /* nice 0 = 1024 */
 	u32 flags;
-	s32 cpu;                    /* where it is counted */
+	s32 cpu;                    /* the queue whose frame vruntime is in; -1 = new */
+	s32 count_cpu;              /* where it is counted as runnable */
+	s32 queue_cpu;              /* in whose queue it waits */
 	s32 prev_cpu;               /* where it last ran; -1 = nowhere yet */
 	s32 recent_cpu;             /* where it ran before prev_cpu; -1 = nowhere */
 	u32 est_counted;            /* what was added to est_sum of cpu */
@@ -196,7 +198,7 @@ struct roost_task {
 	u64 ext_blocked_until_ns;
 	u64 ext_end_ns;             /* a running grant ends here; 0 = none */
 };
-_Static_assert(sizeof(struct roost_task) == 120, "shared with the kernel's side");
+_Static_assert(sizeof(struct roost_task) == 128, "shared with the kernel's side");
 
 /* Counters of one CPU, written only by that CPU. */
 struct roost_stats {
@@ -229,8 +231,28 @@ struct roost_machine {
 	u32 nr_words;               /* LLC words in all */
 	u32 nr_nodes;
 	u32 smt;                    /* any core with more than one thread */
+	u32 nr_possible;            /* CPUs; fewer than nr_cpu_ids where the numbers have holes */
 	u32 partial;
+	u64 vtime;                  /* the furthest that any CPU's vtime + vtime_lead has come */
+};
+
+/* What may be asked for while it runs, beside the knobs. */
+struct roost_control {
+	u64 explain_until_ns;       /* decisions are reported until then */
+	u32 explain_pid;            /* of this task only; 0 = all */
 	u32 pad;
+};
+
+/* One decision, for `roost explain`. */
+struct roost_event {
+	u64 now_ns;
+	u32 pid, waker_pid;
+	char comm[16], waker_comm[16];
+	s32 waker, prev, target, cpu;
+	u16 rule;
+	u8 target_rule;
+	u8 claimed;
+	u32 passed;                 /* enum policy_passed, four bits an enum policy_step */
 };
 
 /* Why the kernel let go of the scheduler, written by the exit callback. */

@@ -24,6 +24,7 @@ enum policy_taken {
 	POLICY_OK_CLAIMED,          /* truly idle, and now ours */
 };
 
+/* Same LLC. Whether they are in one scheduling domain is env_domain's to say. */
 policy_inline bool policy_shares(const struct roost_cpu *a, const struct roost_cpu *b)
 {
 	return a->llc == b->llc;

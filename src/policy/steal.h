@@ -223,4 +223,108 @@ policy_inline s32 policy_fetcher(env_task *p, struct roost_cpu *from)
 	return -1;
 }
 
+/*
+ * Slow balance. Each CPU's vtime + vtime_lead is comparable to the others': a CPU with more to do than
+ * others falls behind. It may not fall further behind the furthest than POLICY_BALANCE_SPREAD intervals, so
+ * that what happened long ago (pinned tasks, very light ones) does not weigh for ever.
+ */
+#define POLICY_BALANCE_SPREAD 4
+
+policy_inline u64 policy_global_vtime(struct roost_cpu *c)
+{
+	return policy_read(c->vtime) + (u64)policy_read(c->vtime_lead);
+}
+
+/* At the tick, and when a CPU that was idle begins to run: keeps the CPU's lead and the furthest up. */
+policy_inline void policy_lead_update(struct roost_cpu *c, bool was_idle)
+{
+	struct roost_machine *m = env_machine();
+	u64 furthest = policy_read(m->vtime), mine = policy_global_vtime(c), least;
+
+	least = was_idle ? furthest : furthest - POLICY_BALANCE_SPREAD * policy_read(env_knobs()->balance_ns);
+	if (policy_before(mine, least))
+		policy_write(c->vtime_lead, policy_read(c->vtime_lead) + (s64)(least - mine));
+	else if (policy_before(furthest + 1000000, mine))
+		__sync_bool_compare_and_swap(&m->vtime, furthest, mine);
+}
+
+/*
+ * Should a CPU with @from's state hand a waiting task to @to? It must have more to do, and be more than an
+ * interval behind. @best is the furthest candidate seen so far, and is moved.
+ */
+policy_inline bool policy_balance_better(struct roost_cpu *from, struct roost_cpu *to, u64 *best)
+{
+	u64 there = policy_global_vtime(to);
+
+	if (!(policy_read(to->flags) & ROOST_CPU_ONLINE) || (policy_read(to->flags) & ROOST_CPU_RT_HELD) ||
+	    policy_read(to->pull_from) >= 0 || policy_read(to->nr_runnable) >= policy_read(from->nr_runnable) ||
+	    !policy_before(*best, there))
+		return false;
+	*best = there;
+	return true;
+}
+
+/* The CPU of one LLC that is furthest ahead of @from, -1 if none is far enough. */
+policy_inline s32 policy_balance_llc(struct roost_llc *l, struct roost_cpu *from, u64 *best)
+{
+	struct roost_llc_word *word;
+	struct roost_cpu *c;
+	s32 cpu, found = -1;
+	u32 i, j;
+	u64 left;
+
+	env_for(i, l->nr_words) {
+		word = env_word(l->first_word + i);
+		if (!word)
+			break;
+		left = policy_read(word->member);
+		env_for(j, 64) {
+			if (!left)
+				break;
+			cpu = (s32)(word->cpu_word * 64 + policy_lowest(left));
+			left &= left - 1;
+			c = env_cpu(cpu);
+			if (c && c != from && policy_balance_better(from, c, best))
+				found = cpu;
+		}
+	}
+	return found;
+}
+
+/*
+ * Whom a CPU whose tasks wait hands one to; -1 = nobody. Looks at its own LLC and one other, in turn
+ * (@round counts the calls).
+ */
+policy_inline s32 policy_balance_to(struct roost_cpu *from, u32 round)
+{
+	u64 best = policy_global_vtime(from) + policy_read(env_knobs()->balance_ns);
+	u32 nr = env_machine()->nr_llcs, index = from->llc + 1;
+	struct roost_llc *l = env_llc(from->llc);
+	s32 to = -1, other;
+
+	if (l)
+		to = policy_balance_llc(l, from, &best);
+	if (nr <= 1)
+		return to;
+	index += round % (nr - 1);
+	if (index >= nr)
+		index -= nr;
+	l = env_llc(index);
+	other = l ? policy_balance_llc(l, from, &best) : -1;
+	return other >= 0 ? other : to;
+}
+
+/* The vruntime in @to's frame of a task moved by slow balance: it keeps what it is owed, within bounds. */
+policy_inline void policy_balance_place(struct roost_task *t, struct roost_cpu *from, struct roost_cpu *to)
+{
+	s64 most = (s64)(2 * policy_read(env_knobs()->balance_ns));
+	s64 owed = (s64)(policy_global_vtime(to) - (t->vruntime + (u64)policy_read(from->vtime_lead)));
+
+	if (owed > most)
+		owed = most;
+	if (owed < -most)
+		owed = -most;
+	t->vruntime = policy_read(to->vtime) - (u64)owed;
+}
+
 #endif

@@ -117,7 +117,7 @@ policy_inline s32 policy_target(env_task *p, const struct policy_wake *w, u64 no
 
 	*rule = ROOST_TARGET_WIDE;
 	if (!c || !v || !l || w->waker == w->prev || policy_wide(w->waker_flips, w->wakee_flips, l->weight) ||
-	    c->domain != v->domain || !env_allowed(p, w->waker)) {
+	    env_domain(w->waker) != env_domain(w->prev) || !env_allowed(p, w->waker)) {
 		if (c && w->waker == w->prev)
 			*rule = ROOST_TARGET_PREV_IDLE;
 		return w->prev;
@@ -246,7 +246,7 @@ policy_inline bool policy_scan_core(struct roost_choice *ch, env_task *p, const 
 			cpu = (s32)(word->cpu_word * 64 + policy_lowest(found));
 			found &= found - 1;
 			c = env_cpu(cpu);
-			if (!c)
+			if (!c || env_domain(cpu) != env_domain(target))
 				continue;
 			if (!policy_core_idle(c, cpu, now)) {
 				policy_word_clear(&word->core, policy_bit(cpu));
@@ -308,7 +308,7 @@ policy_inline bool policy_scan_cpu(struct roost_choice *ch, env_task *p, const s
 			if (depth < l->weight && seen + policy_popcount(range & below) >= depth)
 				return false;
 			c = env_cpu(cpu);
-			if (!c)
+			if (!c || env_domain(cpu) != env_domain(target))
 				continue;
 			taken = policy_take(c, cpu, idle_class, now);
 			if (taken == POLICY_NOT_OK) {
