@@ -222,7 +222,7 @@ static int read_cpu(struct reader *r, uint32_t cpu, struct topo_raw *raw)
 	ret = read_llc(r, cpu, &raw->llc);
 	/* No cache information: the die, and where there are none, the socket. Apart from every CPU id. */
 	if (!ret && raw->llc == TOPO_KEY_NONE)
-		raw->llc = -((raw->socket << 20) + (die & 0xfffff)) - ((int64_t)1 << 56);
+		raw->llc = -(raw->socket * (1 << 20) + (die & 0xfffff)) - (INT64_C(1) << 56);
 	return ret;
 }
 
