@@ -38,6 +38,11 @@
 #define ROOST_EXT_GRANTED 1
 #define ROOST_EXT_SPENT 2
 
+/* One in all, written by the program. */
+struct roost_ext_state {
+	u64 nr_procs;               /* processes registered; with none nobody looks for sections */
+};
+
 /* One a CPU; all zero is a good start (the bucket is then filled at first use). */
 struct roost_ext_cpu {
 	u64 start_ns;               /* of the running grant */

@@ -91,6 +91,7 @@ int roost_slice_unregister(void)
 	roost_slice_self_ = NULL;
 	me.backend = ROOST_SLICE_NONE;
 	me.tried = 1;           /* asked to stay out: roost_slice_enter_() does not bring it back */
+	me.why_kernel = me.why_roost = (struct slice_reason){ NULL, 0 };
 	ROOST_SLICE_BARRIER_();
 	if (was == ROOST_SLICE_KERNEL)
 		slice_kernel_detach();
