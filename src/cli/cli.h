@@ -126,6 +126,9 @@ int cli_fail(const struct cli *cli, const char *fmt, ...) __attribute__((format(
 int cli_cannot(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));  /* 3 */
 void cli_say(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* How much of libbpf's own talk reaches stderr: 0 none (the start), 1 warnings, 2 all. */
+void cli_libbpf_talk(unsigned int verbosity);
+
 /* Help of one subcommand, to a stream, from the tables. */
 int cli_print_help(const struct cli_command *command, const char *program, FILE *to);
 

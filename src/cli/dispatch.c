@@ -5,6 +5,7 @@
  */
 #include "cli/cli.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -85,6 +86,22 @@ int cli_cannot(const struct cli *cli, const char *fmt, ...)
 void cli_say(const struct cli *cli, const char *fmt, ...)
 {
 	SAY_AND_RETURN();
+}
+
+/* libbpf's talk goes to stderr, one level down: -v its warnings, -vv all, the verifier's words included. */
+static enum libbpf_print_level libbpf_most = LIBBPF_WARN;
+static bool libbpf_silent = true;
+
+static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	return libbpf_silent || level > libbpf_most ? 0 : vfprintf(stderr, fmt, ap);
+}
+
+void cli_libbpf_talk(unsigned int verbosity)
+{
+	libbpf_silent = verbosity == 0;
+	libbpf_most = verbosity > 1 ? LIBBPF_DEBUG : LIBBPF_WARN;
+	libbpf_set_print(print_libbpf);
 }
 
 static void print_overview(FILE *to)
@@ -169,6 +186,7 @@ int cli_main(int argc, char **argv)
 	const char *base = argc > 0 ? strrchr(argv[0], '/') : NULL;
 	char program[64], name[32];
 
+	cli_libbpf_talk(0);
 	base = base ? base + 1 : argc > 0 ? argv[0] : "roost";
 	if (strcmp(base, "scx_roost") == 0) {
 		if (argc == 2 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")))

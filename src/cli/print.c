@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* print.c - tables, paragraphs and JSON; see print.h. */
+#include "cli/print.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/units.h"
+
+#define WIDTH_DEFAULT 100
+#define WIDTH_LEAST 40
+
+int cli_width(FILE *to)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize ws;
+	u64 n;
+
+	if (columns && units_parse_count(columns, &n) == 0 && n >= WIDTH_LEAST && n < 10000)
+		return (int)n;
+	if (ioctl(fileno(to), TIOCGWINSZ, &ws) == 0 && ws.ws_col >= WIDTH_LEAST)
+		return ws.ws_col;
+	return WIDTH_DEFAULT;
+}
+
+void cli_wrap(FILE *to, const char *text, int at, int indent, int width)
+{
+	bool first = true;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (!first && at + 1 + (int)n > width) {
+			fprintf(to, "\n%*s", indent, "");
+			at = indent;
+		} else if (!first) {
+			fputc(' ', to);
+			at++;
+		}
+		fwrite(text, 1, n, to);
+		at += (int)n;
+		text += n;
+		text += strspn(text, " ");
+		first = false;
+	}
+	fputc('\n', to);
+}
+
+static int print_json(const struct cli *cli, json_t *value, size_t flags)
+{
+	int err = value ? json_dumpf(value, stdout, flags | JSON_REAL_PRECISION(9)) : -1;
+
+	json_decref(value);
+	if (err && !ferror(stdout))
+		return cli_fail(cli, "could not build the JSON answer");
+	putchar('\n');
+	return 0;
+}
+
+int cli_print_json(const struct cli *cli, json_t *value)
+{
+	return print_json(cli, value, JSON_INDENT(2));
+}
+
+int cli_print_json_line(const struct cli *cli, json_t *value)
+{
+	int err = print_json(cli, value, JSON_COMPACT);
+
+	fflush(stdout);
+	return err;
+}
