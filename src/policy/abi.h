@@ -111,8 +111,10 @@ struct roost_cpu {
 	u64 curr_start_ns;
 	u64 far_steal_ns;           /* when it last looked beyond its LLC for work */
 	u32 curr_idle_class;        /* the running task is SCHED_IDLE */
-	u32 last_rule;
-	u64 pad1[4];
+	u32 pad1;
+	u64 balance_stamp_ns;       /* when it last thought of handing a task over */
+	u64 rt_start_ns;            /* a higher class has it since; 0 = none */
+	u64 pad2[2];
 
 	/* the CPU's own */
 	u64 util_stamp_ns;

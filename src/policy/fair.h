@@ -87,7 +87,7 @@ policy_inline void policy_place(struct roost_task *t, struct roost_cpu *from, st
 {
 	u64 vtime = policy_vtime(to, now);
 	s64 most = (s64)policy_virtual(policy_read(env_knobs()->slice_ns), t->weight);
-	s64 lag = from ? (s64)(policy_vtime(from, now) - t->vruntime) : -most / 2;
+	s64 lag = from ? (s64)(policy_vtime(from, now) - t->vruntime) : -(s64)((u64)most / 2);
 
 	if (lag > most)
 		lag = most;

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * queue.h - a task's way into and out of a CPU's queue: counting, placing, queueing, taking.
+ *
+ * Queue number = CPU number. Who runs what is decided by the order of deadlines in the CPU's own queue;
+ * a task goes straight to the local queue only where an idle CPU was claimed for it or where it preempts,
+ * and always to the local queue of the CPU it is being put on, never to another's (that races with a
+ * change of its affinity). Everything else is pulled by the CPU that runs it.
+ */
+#ifndef ROOST_BPF_QUEUE_H
+#define ROOST_BPF_QUEUE_H
+
+#include "state.h"
+
+/* Takes part in E(c), load and the count of runnable tasks of @cpu from now on. */
+static __always_inline void count_in(struct roost_task *t, struct roost_cpu *c, s32 cpu)
+{
+	t->count_cpu = cpu;
+	t->flags |= ROOST_TASK_RUNNABLE;
+	t->est_counted = t->util.est;
+	__sync_fetch_and_add(&c->nr_runnable, 1);
+	__sync_fetch_and_add(&c->load, t->weight);
+	__sync_fetch_and_add(&c->est_sum, t->est_counted);
+	if (t->flags & ROOST_TASK_IDLE_CLASS)
+		__sync_fetch_and_add(&c->nr_idle_class, 1);
+	policy_sidle_update(c, cpu);
+}
+
+static __always_inline void count_out(struct roost_task *t)
+{
+	struct roost_cpu *c = env_cpu(t->count_cpu);
+
+	if (!(t->flags & ROOST_TASK_RUNNABLE) || !c)
+		return;
+	t->flags &= ~ROOST_TASK_RUNNABLE;
+	__sync_fetch_and_add(&c->nr_runnable, -1);
+	__sync_fetch_and_add(&c->load, -(u64)t->weight);
+	__sync_fetch_and_add(&c->est_sum, -t->est_counted);
+	if (t->flags & ROOST_TASK_IDLE_CLASS)
+		__sync_fetch_and_add(&c->nr_idle_class, -1);
+	policy_sidle_update(c, t->count_cpu);
+}
+
+/* The task waits no longer in a CPU's queue. */
+static __always_inline void unqueue(struct roost_task *t)
+{
+	struct roost_cpu *q;
+
+	if (!(t->flags & ROOST_TASK_QUEUED))
+		return;
+	q = env_cpu(t->queue_cpu);
+	if (q)
+		policy_unqueued(q, t->queue_cpu, t);
+}
+
+/* Its vruntime in the frame of @cpu's queue from now on. */
+static __always_inline void place(struct roost_task *t, struct roost_cpu *c, s32 cpu, u64 now)
+{
+	policy_place(t, t->cpu >= 0 ? env_cpu(t->cpu) : 0, c, now);
+	t->cpu = cpu;
+}
+
+static __always_inline void kick_idle(s32 cpu)
+{
+	COUNT(nr_kicks_idle);
+	scx_bpf_kick_cpu(cpu, ROOST_FLAG(scx_kick_flags, SCX_KICK_IDLE));
+}
+
+/* Puts the task into the queue of @cpu, and wakes the CPU if it idles. */
+static __always_inline void queue_on(struct task_struct *p, struct roost_task *t, struct roost_cpu *c, s32 cpu, u64 now,
+				     u64 enq_flags)
+{
+	struct roost_llc_word *w;
+	u64 bit = policy_bit(cpu);
+
+	t->queue_cpu = cpu;
+	COUNT(nr_enqueued);
+	policy_queued(c, cpu, t, now);
+	compat_insert_vtime(p, (u64)cpu, t->slice_ns, t->deadline, enq_flags);
+	/* the CPU may have gone idle since it last looked: whoever clears its bit wakes it */
+	w = env_word(c->word);
+	if (w && (policy_read(w->idle) & bit) && (policy_word_clear(&w->idle, bit) & bit))
+		kick_idle(cpu);
+}
+
+/* The task can run there at all: not where a higher class sits, if it may go elsewhere. */
+static __always_inline bool usable(struct roost_cpu *c)
+{
+	return (policy_read(c->flags) & (ROOST_CPU_ONLINE | ROOST_CPU_RT_HELD)) == ROOST_CPU_ONLINE;
+}
+
+static __always_inline bool movable(struct task_struct *p)
+{
+	return p->nr_cpus_allowed > 1 && !p->migration_disabled;
+}
+
+/*
+ * Takes a task that waits in @from's queue: the one that has waited longest of the first few, and, unless
+ * @balance, only if it has waited long enough. Puts it on this CPU's local queue. Called from dispatch.
+ */
+#define PULL_LOOK 24
+
+static __noinline bool pull(s32 cpu, s32 from, u32 rule)
+{
+	struct roost_cpu *c = env_cpu(cpu), *v = env_cpu(from);
+	u64 now = env_now(), oldest = 0, first = 0;
+	bool balance = rule == ROOST_RULE_BALANCE, moved = false;
+	struct roost_task *t;
+	struct task_struct *p;
+	u32 best = 0, looked = 0;
+	struct roost_stats *s;
+	struct bpf_iter_scx_dsq it;
+
+	if (!c || !v)
+		return false;
+	if (!bpf_iter_scx_dsq_new(&it, (u64)from, 0)) {
+		while ((p = bpf_iter_scx_dsq_next(&it))) {
+			if (looked++ >= PULL_LOOK)
+				break;
+			t = task_of(p);
+			if (!t || !t->wait_start_ns)
+				continue;
+			if (!first || policy_before(t->wait_start_ns, first))
+				first = t->wait_start_ns;
+			if (p->migration_disabled || !env_allowed(p, cpu) || (t->flags & ROOST_TASK_SPINNER))
+				continue;
+			if (!balance && !policy_may_steal(v, t->wait_start_ns, now))
+				continue;
+			if (!best || policy_before(t->wait_start_ns, oldest)) {
+				best = (u32)p->pid;
+				oldest = t->wait_start_ns;
+			}
+		}
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+	/* the hint of the longest wait goes forward as far as was seen */
+	if (first && looked <= PULL_LOOK)
+		policy_write(v->oldest_wait_ns, first);
+	if (!best)
+		return false;
+
+	looked = 0;
+	if (!bpf_iter_scx_dsq_new(&it, (u64)from, 0)) {
+		while ((p = bpf_iter_scx_dsq_next(&it))) {
+			if (looked++ >= PULL_LOOK)
+				break;
+			if ((u32)p->pid != best)
+				continue;
+			t = task_of(p);
+			if (!t || !compat_move(&it, p, ROOST_DSQ_LOCAL, 0))
+				break;
+			moved = true;
+			if (balance && t->cpu == from) {
+				policy_balance_place(t, v, c);
+				t->cpu = cpu;
+			} else {
+				place(t, c, cpu, now);
+			}
+			policy_set_deadline(t, policy_read(c->nr_runnable) + 1);
+			s = stats_here();
+			if (s && rule < ROOST_RULE_COUNT) {
+				u32 d = policy_distance(from, cpu);
+
+				s->rule[rule]++;
+				if (d < ROOST_DIST_COUNT)
+					s->rule_distance[rule][d]++;
+				if (!balance)
+					s->rule_idle[rule]++;
+			}
+			break;
+		}
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+	return moved;
+}
+
+#endif

@@ -1,0 +1,815 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * roost.bpf.c - the kernel's side of roost: sched_ext's callbacks round the policy.
+ *
+ * The way of a task:
+ *   select_cpu   a wakeup or fork: the policy chooses a CPU. If that was truly idle it is claimed, and the
+ *                task goes straight to its local queue.
+ *   runnable     counted on its CPU (E(c), load, number).
+ *   enqueue      everything else: placed by virtual time, queued on the CPU, which it may preempt.
+ *   dispatch     the CPU takes its own earliest deadline, else steals what waited too long, nearest first.
+ *   running, stopping, quiescent   charged, averaged, counted out.
+ *   tick         charges a long run, shares the slice, sends for help when a task waits too long, and hands
+ *                one over when this CPU has fallen behind (slow balance).
+ *
+ * Not here: any choice (src/policy), any kernel version (compat.h).
+ */
+#include "queue.h"
+
+char _license[] SEC("license") = "GPL";
+
+/* ---- choosing ---- */
+
+static __always_inline void report(struct task_struct *p, const struct policy_wake *w, const struct roost_choice *ch, u64 now)
+{
+	struct roost_control *ctl = ROOST_LOOKUP(roost_control, 0);
+	struct task_struct *waker;
+	struct roost_event *e;
+
+	if (!ctl || POLICY_LIKELY(ctl->explain_until_ns < now))
+		return;
+	if (ctl->explain_pid && ctl->explain_pid != (u32)p->pid)
+		return;
+	e = bpf_ringbuf_reserve(&roost_events, sizeof(*e), 0);
+	if (!e)
+		return;
+	waker = bpf_get_current_task_btf();
+	e->now_ns = now;
+	e->pid = (u32)p->pid;
+	e->waker_pid = (u32)waker->pid;
+	__builtin_memcpy(e->comm, p->comm, sizeof(e->comm));
+	__builtin_memcpy(e->waker_comm, waker->comm, sizeof(e->waker_comm));
+	e->waker = w->waker;
+	e->prev = w->prev;
+	e->target = ch->target;
+	e->cpu = ch->cpu;
+	e->rule = ch->rule;
+	e->target_rule = ch->target_rule;
+	e->claimed = ch->claimed;
+	e->passed = ch->passed;
+	bpf_ringbuf_submit(e, 0);
+}
+
+static __always_inline void count_choice(const struct roost_choice *ch, s32 prev, bool wakeup)
+{
+	struct roost_stats *s = stats_here();
+	u32 rule = ch->rule, d = policy_distance(prev, ch->cpu);
+
+	if (!s || rule >= ROOST_RULE_COUNT || d >= ROOST_DIST_COUNT)
+		return;
+	s->rule[rule]++;
+	s->rule_distance[rule][d]++;
+	if (ch->claimed)
+		s->rule_idle[rule]++;
+	if (wakeup) {
+		s->nr_wakeups++;
+		if (ch->target_rule < ROOST_TARGET_COUNT)
+			s->target[ch->target_rule]++;
+	}
+}
+
+/* The nearest CPU a task may use, for one that may not go back where it was; prev if there is none. */
+static __noinline s32 nearest_allowed(struct task_struct *p, s32 prev)
+{
+	struct roost_cpu *c = env_cpu(prev);
+	struct roost_llc *l;
+	s32 cpu = -1, best;
+
+	if (!c)
+		c = env_cpu(0);
+	l = c ? env_llc(c->llc) : 0;
+	if (l)
+		cpu = policy_lightest_cpu(p, l);
+	if (cpu < 0 && c) {
+		best = policy_lightest_llc(p, c);
+		l = best >= 0 ? env_llc((u32)best) : 0;
+		if (l)
+			cpu = policy_lightest_cpu(p, l);
+	}
+	return cpu >= 0 ? cpu : prev;
+}
+
+static __noinline void choose_wakeup(struct task_struct *p, struct policy_wake *w,
+				     struct roost_choice *ch)
+{
+	policy_wakeup(p, w, env_now(), ch);
+}
+
+static __noinline void choose_fork(struct task_struct *p, struct policy_wake *w,
+				   struct roost_choice *ch)
+{
+	policy_fork(p, w, ch);
+}
+
+SEC("struct_ops/roost_select_cpu")
+s32 BPF_PROG(roost_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct roost_task *t = task_of(p), *wt;
+	struct policy_wake w = {};
+	struct roost_choice ch = {};
+	struct roost_cpu *c, *here;
+	struct roost_llc *l;
+	u64 now = env_now();
+	bool fork = wake_flags & ROOST_FLAG(scx_wake_flags, SCX_WAKE_FORK);
+
+	if (!t || (t->flags & ROOST_TASK_SPINNER))
+		return prev_cpu;
+	w.prev = prev_cpu;
+	w.waker = (s32)bpf_get_smp_processor_id();
+	here = env_cpu(w.waker);
+	if (!here)
+		return prev_cpu;
+	if (POLICY_UNLIKELY(!env_allowed(p, prev_cpu)))
+		w.prev = nearest_allowed(p, prev_cpu);
+	if (fork) {
+		choose_fork(p, &w, &ch);
+	} else {
+		wt = task_of(waker);
+		if (wt) {
+			policy_record_wakee(wt, (u32)p->pid, now);
+			w.waker_flips = wt->wakee_flips;
+		}
+		if (wake_flags & ROOST_FLAG(scx_wake_flags, SCX_WAKE_SYNC))
+			w.flags |= POLICY_WAKE_SYNC;
+		if ((waker->flags & PF_KTHREAD) && waker->nr_cpus_allowed == 1)
+			w.flags |= POLICY_WAKE_KTHREAD;
+		if (t->flags & ROOST_TASK_IDLE_CLASS)
+			w.flags |= POLICY_WAKE_IDLE_CLASS;
+		w.recent = t->recent_cpu;
+		w.wakee_flips = t->wakee_flips;
+		w.wakee_weight = t->weight;
+		w.curr_weight = policy_read(here->curr_weight);
+		if (policy_read(env_knobs()->util_fits)) {
+			policy_util_task(&t->util, now, false);
+			w.task_util = policy_util_of(&t->util);
+		}
+		choose_wakeup(p, &w, &ch);
+		l = env_llc(here->llc);
+		if (l)
+			policy_depth_update(l, now, 4 * POLICY_DEPTH_INTERVAL_NS);
+	}
+	count_choice(&ch, prev_cpu, !fork);
+	report(p, &w, &ch, now);
+	if (ch.claimed) {
+		c = env_cpu(ch.cpu);
+		if (!c)
+			return prev_cpu;
+		place(t, c, ch.cpu, now);
+		policy_set_deadline(t, 1);
+		t->wait_start_ns = now;
+		COUNT(nr_kicks_idle);
+		compat_insert(p, ROOST_DSQ_LOCAL, t->slice_ns, 0);
+	}
+	return ch.cpu;
+}
+
+/* ---- queueing ---- */
+
+/*
+ * The CPU whose queue takes the task: its own, unless it cannot run there and may go elsewhere. From here a
+ * task is never put on another CPU's local queue.
+ */
+static __always_inline s32 queue_cpu_for(struct task_struct *p, struct roost_cpu *c, s32 cpu)
+{
+	struct roost_choice ch = {};
+	s32 other;
+
+	if (POLICY_LIKELY(usable(c)) || !movable(p))
+		return cpu;
+	other = policy_fetcher(p, c);
+	if (other >= 0) {
+		ch.claimed = 1;
+		/* queue_on clears the bit and wakes the CPU: give the claim back for that */
+		struct roost_cpu *o = env_cpu(other);
+		struct roost_llc_word *w = o ? env_word(o->word) : 0;
+
+		if (w)
+			policy_word_set(&w->idle, policy_bit(other));
+	} else {
+		other = nearest_allowed(p, cpu);
+	}
+	ch.cpu = other;
+	ch.rule = ROOST_RULE_ESCAPE;
+	count_choice(&ch, cpu, false);
+	return other;
+}
+
+SEC("struct_ops/roost_enqueue")
+void BPF_PROG(roost_enqueue, struct task_struct *p, u64 enq_flags)
+{
+	s32 cpu = scx_bpf_task_cpu(p), q;
+	struct roost_cpu *c = env_cpu(cpu), *d;
+	struct roost_task *t = task_of(p);
+	struct roost_llc_word *w;
+	u64 now = env_now(), bit;
+	bool wakeup = enq_flags & ROOST_FLAG(scx_enq_flags, SCX_ENQ_WAKEUP);
+
+	if (!c || !t) {
+		compat_insert(p, ROOST_DSQ_LOCAL, 5000000, enq_flags);
+		return;
+	}
+	unqueue(t);
+	if (enq_flags & ROOST_FLAG(scx_enq_flags, SCX_ENQ_REENQ))
+		COUNT(nr_requeued);
+	q = queue_cpu_for(p, c, cpu);
+	d = env_cpu(q);
+	if (!d) {
+		d = c;
+		q = cpu;
+	}
+	if (wakeup || t->cpu != q)
+		place(t, d, q, now);
+	policy_set_deadline(t, policy_read(d->nr_runnable));
+	t->flags &= ~ROOST_TASK_YIELDED;
+	if (q != cpu) {
+		queue_on(p, t, d, q, now, enq_flags);
+		return;
+	}
+	/* the CPU went idle in the meantime, or the task was not asked where to go: no queue needed */
+	w = env_word(c->word);
+	bit = policy_bit(cpu);
+	if (w && (policy_read(w->idle) & bit) && (policy_word_clear(&w->idle, bit) & bit)) {
+		policy_core_busy(c);
+		t->wait_start_ns = now;
+		compat_insert(p, ROOST_DSQ_LOCAL, t->slice_ns, enq_flags);
+		return;
+	}
+	if (wakeup && policy_preempts(c, t)) {
+		COUNT(nr_preempt);
+		t->wait_start_ns = now;
+		compat_insert(p, ROOST_DSQ_LOCAL, t->slice_ns,
+			      enq_flags | ROOST_FLAG(scx_enq_flags, SCX_ENQ_PREEMPT) | ROOST_FLAG(scx_enq_flags, SCX_ENQ_HEAD));
+		return;
+	}
+	queue_on(p, t, c, cpu, now, enq_flags);
+}
+
+/* The deadline of the first in a CPU's queue is earlier than that of @t. */
+static __always_inline bool queue_goes_first(s32 cpu, struct roost_task *t)
+{
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+	struct roost_task *o;
+	bool first = false;
+
+	if (!bpf_iter_scx_dsq_new(&it, (u64)cpu, 0)) {
+		p = bpf_iter_scx_dsq_next(&it);
+		o = p ? task_of(p) : 0;
+		first = o && !policy_before(t->deadline, o->deadline);
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+	return first;
+}
+
+/* The running task's slice is over and it would go on: it may, if its new deadline is still the earliest. */
+static __always_inline bool may_continue(struct task_struct *prev, struct roost_cpu *c, s32 cpu, u64 now)
+{
+	struct roost_task *t = task_of(prev);
+
+	if (!t || (t->flags & ROOST_TASK_SPINNER))
+		return false;
+	if (t->flags & ROOST_TASK_YIELDED)
+		return false;
+	if (!policy_read(c->nr_queued))
+		return true;
+	policy_charge(t, now);
+	policy_set_deadline(t, policy_read(c->nr_runnable));
+	if (queue_goes_first(cpu, t))
+		return false;
+	policy_begin(c, t, now);
+	return true;
+}
+
+SEC("struct_ops/roost_dispatch")
+void BPF_PROG(roost_dispatch, s32 cpu, struct task_struct *prev)
+{
+	struct roost_cpu *c = env_cpu(cpu), *v;
+	struct roost_llc_word *w;
+	const struct rq *rq;
+	u64 now = env_now();
+	bool goes_on;
+	s32 from;
+	u32 rule = ROOST_RULE_STEAL_LLC;
+
+	if (!c)
+		return;
+	goes_on = prev && (prev->scx.flags & ROOST_SCX_QUEUED);
+	from = c->pull_from;
+	if (from >= 0) {
+		c->pull_from = -1;
+		v = env_cpu(from);
+		if (v) {
+			rule = policy_read(c->nr_runnable) ? ROOST_RULE_BALANCE : policy_steal_rule(v, c);
+			if (pull(cpu, from, rule))
+				return;
+		}
+	}
+	if (goes_on && may_continue(prev, c, cpu, now)) {
+		compat_set_slice(prev, policy_slice(policy_read(c->nr_runnable)));
+		return;
+	}
+	if (compat_move_to_local((u64)cpu)) {
+		COUNT(nr_dispatched);
+		return;
+	}
+	if (goes_on)
+		return;
+	from = policy_victim(c, cpu, now, &rule);
+	if (from >= 0 && pull(cpu, from, rule))
+		return;
+	/*
+	 * Nothing to do. Out of idle and back into it there is no update_idle: publish the CPU here, then look
+	 * once more for what was queued before its bit was seen.
+	 */
+	rq = compat_rq(cpu);
+	w = env_word(c->word);
+	if (prev || !w || (rq && rq->nr_running) || (policy_read(w->idle) & policy_bit(cpu)) || policy_read(c->curr_weight))
+		return;
+	policy_went_idle(c, cpu, now);
+	if (policy_read(c->nr_queued) && !compat_move_to_local((u64)cpu))
+		kick_idle(cpu);
+}
+
+/* ---- a task's states ---- */
+
+static __always_inline void take_attributes(struct roost_task *t, struct task_struct *p)
+{
+	t->flags &= ~(ROOST_TASK_IDLE_CLASS | ROOST_TASK_BATCH);
+	if (p->policy == SCHED_IDLE)
+		t->flags |= ROOST_TASK_IDLE_CLASS;
+	else if (p->policy == SCHED_BATCH)
+		t->flags |= ROOST_TASK_BATCH;
+	t->weight = policy_weight(p->static_prio - 120, p->policy == SCHED_IDLE);
+}
+
+SEC("struct_ops/roost_runnable")
+void BPF_PROG(roost_runnable, struct task_struct *p, u64 enq_flags)
+{
+	s32 cpu = scx_bpf_task_cpu(p);
+	struct roost_cpu *c = env_cpu(cpu);
+	struct roost_task *t = task_of(p);
+
+	if (!c || !t || (t->flags & ROOST_TASK_SPINNER))
+		return;
+	count_out(t);
+	count_in(t, c, cpu);
+}
+
+/* Utilisation of this CPU by ordinary tasks, up to now. */
+static __always_inline void cpu_util(struct roost_cpu *c, u64 now, bool busy)
+{
+	u64 since = c->util_stamp_ns;
+
+	if (since && policy_before(since, now))
+		c->util_avg = policy_util_advance(c->util_avg, now - since, busy);
+	c->util_stamp_ns = now;
+}
+
+static __noinline int begin_run(struct roost_task *t, struct roost_cpu *c, s32 cpu, u64 now)
+{
+	struct roost_stats *s = stats_here();
+	u64 waited;
+
+	if (!t || !c)
+		return 0;
+	unqueue(t);
+	if (t->count_cpu != cpu && (t->flags & ROOST_TASK_RUNNABLE)) {
+		count_out(t);
+		count_in(t, c, cpu);
+	}
+	if (t->cpu != cpu) {
+		place(t, c, cpu, now);
+		policy_set_deadline(t, policy_read(c->nr_runnable));
+	}
+	if (t->prev_cpu != cpu) {
+		t->recent_cpu = t->prev_cpu;
+		t->prev_cpu = cpu;
+	}
+	if (s && t->wait_start_ns) {
+		waited = policy_before(t->wait_start_ns, now) ? now - t->wait_start_ns : 0;
+		s->wait_ns += waited;
+		if (waited > s->wait_max_ns)
+			s->wait_max_ns = waited;
+	}
+	t->wait_start_ns = 0;
+	if (s)
+		s->nr_switches++;
+	c->nr_switches++;
+	policy_util_task(&t->util, now, false);
+	cpu_util(c, now, false);
+	policy_begin(c, t, now);
+	return 0;
+}
+
+SEC("struct_ops/roost_running")
+void BPF_PROG(roost_running, struct task_struct *p)
+{
+	s32 cpu = scx_bpf_task_cpu(p);
+	struct roost_cpu *c = env_cpu(cpu);
+	struct roost_task *t = task_of(p);
+
+	if (c && t && !(t->flags & ROOST_TASK_SPINNER))
+		begin_run(t, c, cpu, env_now());
+}
+
+SEC("struct_ops/roost_stopping")
+void BPF_PROG(roost_stopping, struct task_struct *p, bool runnable)
+{
+	s32 cpu = scx_bpf_task_cpu(p);
+	struct roost_cpu *c = env_cpu(cpu);
+	struct roost_task *t = task_of(p);
+	struct roost_stats *s = stats_here();
+	u64 now = env_now(), ran;
+
+	if (!c || !t || (t->flags & ROOST_TASK_SPINNER))
+		return;
+	ran = policy_charge(t, now);
+	t->run_start_ns = 0;
+	policy_util_task(&t->util, now, true);
+	cpu_util(c, now, true);
+	if (s)
+		s->run_ns += ran;
+	policy_end(c);
+}
+
+SEC("struct_ops/roost_quiescent")
+void BPF_PROG(roost_quiescent, struct task_struct *p, u64 deq_flags)
+{
+	struct roost_task *t = task_of(p);
+
+	if (!t || (t->flags & ROOST_TASK_SPINNER))
+		return;
+	unqueue(t);
+	count_out(t);
+	policy_util_hold(&t->util);
+	t->wait_start_ns = 0;
+}
+
+SEC("struct_ops/roost_yield")
+bool BPF_PROG(roost_yield, struct task_struct *from, struct task_struct *to)
+{
+	struct roost_task *t = task_of(from);
+
+	if (to)
+		return false; /* no directed yield */
+	if (t)
+		t->flags |= ROOST_TASK_YIELDED;
+	COUNT(nr_yield);
+	compat_set_slice(from, 0);
+	return false;
+}
+
+/* ---- the tick ---- */
+
+/* A task waits here beyond steal-delay: claim the nearest idle CPU that may run it, and send it here. */
+static __noinline int send_for_help(s32 cpu, u64 now)
+{
+	struct roost_cpu *c = env_cpu(cpu), *o;
+	struct bpf_iter_scx_dsq it;
+	struct roost_task *t;
+	struct task_struct *p;
+	u32 looked = 0;
+	s32 helper = -1;
+
+	if (!c)
+		return 0;
+	if (!bpf_iter_scx_dsq_new(&it, (u64)cpu, 0)) {
+		while ((p = bpf_iter_scx_dsq_next(&it))) {
+			if (looked++ >= 4)
+				break;
+			t = task_of(p);
+			if (!t || !movable(p) || !policy_may_steal(c, t->wait_start_ns, now))
+				continue;
+			helper = policy_fetcher(p, c);
+			break;
+		}
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+	o = helper >= 0 ? env_cpu(helper) : 0;
+	if (o) {
+		policy_write(o->pull_from, cpu);
+		kick_idle(helper);
+	}
+	return 0;
+}
+
+/* This CPU has more to do than others: hand a task to the one that is furthest ahead. */
+static __noinline int hand_over(s32 cpu, u64 now)
+{
+	struct roost_cpu *c = env_cpu(cpu), *o;
+	s32 to;
+
+	if (!c)
+		return 0;
+	to = policy_balance_to(c, (u32)(now / policy_max(1, policy_read(env_knobs()->balance_ns))));
+	o = to >= 0 ? env_cpu(to) : 0;
+	if (o) {
+		policy_write(o->pull_from, cpu);
+		COUNT(nr_kicks_preempt);
+		scx_bpf_kick_cpu(to, ROOST_FLAG(scx_kick_flags, SCX_KICK_PREEMPT));
+	}
+	return 0;
+}
+
+SEC("struct_ops/roost_tick")
+void BPF_PROG(roost_tick, struct task_struct *p)
+{
+	s32 cpu = scx_bpf_task_cpu(p);
+	struct roost_cpu *c = env_cpu(cpu);
+	struct roost_task *t = task_of(p);
+	struct roost_llc *l;
+	u64 now = env_now(), balance;
+
+	if (!c || !t || (t->flags & ROOST_TASK_SPINNER))
+		return;
+	cpu_util(c, now, true);
+	policy_vtime(c, now);
+	policy_lead_update(c, false);
+	l = env_llc(c->llc);
+	if (l)
+		policy_depth_update(l, now, POLICY_DEPTH_INTERVAL_NS);
+	if (POLICY_LIKELY(!policy_read(c->nr_queued)))
+		return;
+	if (now - policy_read(c->curr_start_ns) >= policy_slice(policy_read(c->nr_runnable)))
+		compat_set_slice(p, 0);
+	if (policy_has_stealable(c, now))
+		send_for_help(cpu, now);
+	balance = policy_read(env_knobs()->balance_ns);
+	if (now - c->balance_stamp_ns >= balance) {
+		c->balance_stamp_ns = now;
+		hand_over(cpu, now);
+	}
+}
+
+/* ---- CPUs: idle, real-time, hotplug ---- */
+
+SEC("struct_ops/roost_update_idle")
+void BPF_PROG(roost_update_idle, s32 cpu, bool idle)
+{
+	struct roost_cpu *c = env_cpu(cpu);
+	u64 now = env_now();
+
+	if (!c)
+		return;
+	if (!idle) {
+		policy_left_idle(c, cpu, now);
+		policy_lead_update(c, true);
+		return;
+	}
+	policy_went_idle(c, cpu, now);
+	/* queued between its last look and its bit: it must not wait */
+	if (policy_read(c->nr_queued))
+		kick_idle(cpu);
+}
+
+/* A higher class takes @cpu: what waits is queued anew elsewhere. */
+static __always_inline void cpu_taken(s32 cpu, struct roost_cpu *c, u64 now)
+{
+	struct roost_cpu *o;
+	struct roost_llc *l;
+	s32 helper;
+
+	__sync_fetch_and_or(&c->flags, ROOST_CPU_RT_HELD);
+	c->rt_start_ns = now;
+	policy_sidle_update(c, cpu);
+	if (!policy_read(c->nr_queued))
+		return;
+	l = env_llc(c->llc);
+	helper = l ? policy_fetcher(0, c) : -1;
+	o = helper >= 0 ? env_cpu(helper) : 0;
+	if (o) {
+		policy_write(o->pull_from, cpu);
+		kick_idle(helper);
+	}
+}
+
+static __always_inline void cpu_given_back(s32 cpu, struct roost_cpu *c, u64 now)
+{
+	u64 gone;
+
+	__sync_fetch_and_and(&c->flags, ~ROOST_CPU_RT_HELD);
+	/* what higher classes take, as a geometric average; it fades at the next ones */
+	if (c->rt_start_ns) {
+		gone = policy_before(c->rt_stamp_ns, c->rt_start_ns) ? c->rt_start_ns - c->rt_stamp_ns : 0;
+		c->rt_avg = policy_util_advance(c->rt_avg, gone, false);
+		c->rt_avg = policy_util_advance(c->rt_avg, now - c->rt_start_ns, true);
+		c->rt_stamp_ns = now;
+		c->rt_start_ns = 0;
+	}
+	policy_sidle_update(c, cpu);
+}
+
+SEC("struct_ops/roost_cpu_release")
+void BPF_PROG(roost_cpu_release, s32 cpu, struct scx_cpu_release_args *args)
+{
+	struct roost_cpu *c = env_cpu(cpu);
+
+	if (!c)
+		return;
+	cpu_taken(cpu, c, env_now());
+	if (bpf_ksym_exists(scx_bpf_reenqueue_local))
+		scx_bpf_reenqueue_local();
+}
+
+SEC("struct_ops/roost_cpu_acquire")
+void BPF_PROG(roost_cpu_acquire, s32 cpu, struct scx_cpu_acquire_args *args)
+{
+	struct roost_cpu *c = env_cpu(cpu);
+
+	if (c)
+		cpu_given_back(cpu, c, env_now());
+}
+
+/* The same where cpu_release is on its way out (6.19 and later). */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(roost_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	s32 cpu = (s32)bpf_get_smp_processor_id();
+	struct roost_cpu *c = env_cpu(cpu);
+	bool held = next->prio < MAX_RT_PRIO;
+	const struct rq *rq;
+
+	if (!c || POLICY_LIKELY(held == !!(c->flags & ROOST_CPU_RT_HELD)))
+		return 0;
+	if (!held) {
+		cpu_given_back(cpu, c, env_now());
+		return 0;
+	}
+	cpu_taken(cpu, c, env_now());
+	rq = compat_rq(cpu);
+	if (rq && rq->scx.local_dsq.nr && bpf_ksym_exists(scx_bpf_reenqueue_local___v2))
+		scx_bpf_reenqueue_local___v2();
+	return 0;
+}
+
+/* Sets or clears the CPU's bit among its LLC's members. */
+static __always_inline void set_online(s32 cpu, bool online)
+{
+	struct roost_cpu *c = env_cpu(cpu);
+	struct roost_llc_word *w = c ? env_word(c->word) : 0;
+	struct roost_llc *l = c ? env_llc(c->llc) : 0;
+	u64 bit = policy_bit(cpu);
+
+	if (!c)
+		return;
+	if (online)
+		__sync_fetch_and_or(&c->flags, ROOST_CPU_ONLINE);
+	else
+		__sync_fetch_and_and(&c->flags, ~(ROOST_CPU_ONLINE | ROOST_CPU_RT_HELD));
+	if (!w || !l)
+		return;
+	if (online) {
+		if (!(policy_word_set(&w->member, bit) & bit))
+			__sync_fetch_and_add(&l->weight, 1);
+		return;
+	}
+	policy_word_clear(&w->idle, bit);
+	policy_word_clear(&w->core, bit);
+	policy_word_clear(&w->grace, bit);
+	policy_word_clear(&w->sidle, bit);
+	policy_word_clear(&w->spin, bit);
+	if (policy_word_clear(&w->member, bit) & bit)
+		__sync_fetch_and_add(&l->weight, -1);
+}
+
+SEC("struct_ops/roost_cpu_online")
+void BPF_PROG(roost_cpu_online, s32 cpu)
+{
+	set_online(cpu, true);
+}
+
+/* What still waits there is taken by others: send one at once. */
+SEC("struct_ops/roost_cpu_offline")
+void BPF_PROG(roost_cpu_offline, s32 cpu)
+{
+	struct roost_cpu *c = env_cpu(cpu), *o;
+	s32 helper;
+
+	set_online(cpu, false);
+	if (!c || !policy_read(c->nr_queued))
+		return;
+	helper = policy_fetcher(0, c);
+	o = helper >= 0 ? env_cpu(helper) : 0;
+	if (o) {
+		policy_write(o->pull_from, cpu);
+		kick_idle(helper);
+	}
+}
+
+/* ---- tasks and the scheduler come and go ---- */
+
+SEC("struct_ops.s/roost_init_task")
+s32 BPF_PROG(roost_init_task, struct task_struct *p, struct scx_init_task_args *args)
+{
+	struct roost_task *t;
+
+	t = bpf_task_storage_get(&roost_tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t)
+		return -12; /* ENOMEM */
+	t->pid = (u32)p->pid;
+	t->cpu = -1;
+	t->count_cpu = -1;
+	t->queue_cpu = -1;
+	t->prev_cpu = -1;
+	t->recent_cpu = -1;
+	t->util.avg = ROOST_UTIL_NEW;
+	take_attributes(t, p);
+	return 0;
+}
+
+SEC("struct_ops/roost_enable")
+void BPF_PROG(roost_enable, struct task_struct *p)
+{
+	struct roost_task *t = task_of(p);
+
+	if (t) {
+		t->pid = (u32)p->pid;
+		take_attributes(t, p);
+	}
+}
+
+/* nice, SCHED_BATCH, SCHED_IDLE changed. The task is not queued while that happens. */
+SEC("struct_ops/roost_set_weight")
+void BPF_PROG(roost_set_weight, struct task_struct *p, u32 weight)
+{
+	struct roost_task *t = task_of(p);
+	struct roost_cpu *c;
+	bool counted;
+
+	if (!t)
+		return;
+	counted = t->flags & ROOST_TASK_RUNNABLE;
+	c = env_cpu(t->count_cpu);
+	if (counted)
+		count_out(t);
+	take_attributes(t, p);
+	if (counted && c)
+		count_in(t, c, t->count_cpu);
+}
+
+SEC("struct_ops/roost_exit_task")
+void BPF_PROG(roost_exit_task, struct task_struct *p, struct scx_exit_task_args *args)
+{
+	struct roost_task *t = task_of(p);
+
+	if (!t)
+		return;
+	unqueue(t);
+	count_out(t);
+}
+
+SEC("struct_ops.s/roost_init")
+s32 BPF_PROG(roost_init)
+{
+	struct roost_machine *m = env_machine();
+	u32 i;
+	s32 err;
+
+	bpf_for(i, 0, m->nr_cpu_ids) {
+		err = scx_bpf_create_dsq(i, -1);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+SEC("struct_ops/roost_exit_op")
+void BPF_PROG(roost_exit_op, struct scx_exit_info *ei)
+{
+	struct roost_exit *e = ROOST_LOOKUP(roost_exit, 0);
+
+	if (!e)
+		return;
+	e->kind = (s32)ei->kind;
+	e->code = ei->exit_code;
+	bpf_probe_read_kernel_str(e->reason, sizeof(e->reason), ei->reason);
+	bpf_probe_read_kernel_str(e->msg, sizeof(e->msg), ei->msg);
+	e->done = 1;
+}
+
+SEC(".struct_ops.link")
+struct sched_ext_ops roost_ops = {
+	.select_cpu = (void *)roost_select_cpu,
+	.enqueue = (void *)roost_enqueue,
+	.dispatch = (void *)roost_dispatch,
+	.tick = (void *)roost_tick,
+	.runnable = (void *)roost_runnable,
+	.running = (void *)roost_running,
+	.stopping = (void *)roost_stopping,
+	.quiescent = (void *)roost_quiescent,
+	.yield = (void *)roost_yield,
+	.set_weight = (void *)roost_set_weight,
+	.update_idle = (void *)roost_update_idle,
+	.cpu_acquire = (void *)roost_cpu_acquire,
+	.cpu_release = (void *)roost_cpu_release,
+	.init_task = (void *)roost_init_task,
+	.exit_task = (void *)roost_exit_task,
+	.enable = (void *)roost_enable,
+	.cpu_online = (void *)roost_cpu_online,
+	.cpu_offline = (void *)roost_cpu_offline,
+	.init = (void *)roost_init,
+	.exit = (void *)roost_exit_op,
+	.timeout_ms = 30000,
+	.name = "roost",
+};
