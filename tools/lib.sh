@@ -60,6 +60,28 @@ host_security_mirror() {
 		sed -n "s,^'\(.*\)/dists/$(host_codename)-security/InRelease' .*,\1,p" | head -n 1
 }
 
+# What it may take from where. Kernels come from trixie-backports on every release; nothing else may.
+# A script that needs other suites (kernel/build) gives itself an $apt_dir and these two of its own.
+apt_preferences() {
+	cat <<-PREF
+		Package: *
+		Pin: release n=trixie-backports
+		Pin-Priority: $([ "$(host_codename)" = trixie ] && echo 100 || echo -1)
+
+		Package: linux-image-* linux-binary-* linux-modules-* linux-base-*
+		Pin: release n=trixie-backports
+		Pin-Priority: 100
+	PREF
+}
+apt_sources() {
+	for s in "" -updates -backports; do
+		echo "deb [signed-by=$keyring] $mirror $(host_codename)$s main"
+	done
+	security=$(host_security_mirror)
+	[ -z "$security" ] || echo "deb [signed-by=$keyring] $security $(host_codename)-security main"
+	[ "$(host_codename)" = trixie ] || echo "deb [signed-by=$keyring] $mirror trixie-backports main"
+}
+
 apt_setup() {
 	[ -n "$(host_codename)" ] || die "packages and kernels are fetched with Debian's apt, and this is $(host_name)"
 	command -v apt-get >/dev/null || die "apt-get is not here, so nothing can be fetched"
@@ -92,26 +114,10 @@ apt_setup() {
 		Acquire::Languages "none";
 		Acquire::Retries "3";
 	CONF
-	# Kernels come from trixie-backports on every release; nothing else may.
-	cat >"$apt_dir/preferences" <<-PREF
-		Package: *
-		Pin: release n=trixie-backports
-		Pin-Priority: $([ "$(host_codename)" = trixie ] && echo 100 || echo -1)
-
-		Package: linux-image-* linux-binary-* linux-modules-* linux-base-*
-		Pin: release n=trixie-backports
-		Pin-Priority: 100
-	PREF
+	apt_preferences >"$apt_dir/preferences"
 	mirror=$(host_mirror)
 	[ -n "$mirror" ] || die "this machine's apt sources name no Debian mirror for $(host_codename) main (see: apt-get indextargets)"
-	{
-		for s in "" -updates -backports; do
-			echo "deb [signed-by=$keyring] $mirror $(host_codename)$s main"
-		done
-		security=$(host_security_mirror)
-		[ -z "$security" ] || echo "deb [signed-by=$keyring] $security $(host_codename)-security main"
-		[ "$(host_codename)" = trixie ] || echo "deb [signed-by=$keyring] $mirror trixie-backports main"
-	} >"$apt_dir/sources.list.new"
+	apt_sources >"$apt_dir/sources.list.new"
 	if cmp -s "$apt_dir/sources.list.new" "$apt_dir/sources.list"; then
 		rm "$apt_dir/sources.list.new"
 	else
