@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* why.c - decisions in words; see why.h. */
+#include "run/why.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run/counters.h"
+
+const char *const why_step_names[WHY_STEPS] = {
+	"bias-prev", "target", "prev", "per-cpu-kthread", "recent", "idle-smt", "idle-core", "scan",
+};
+
+const char *const why_reason_names[WHY_REASONS] = {
+	"not-reached", "off", "looked-at", "other-llc", "busy", "not-allowed", "idle-core-first", "depth", "no-case",
+};
+
+static const char *const reason_words[WHY_REASONS] = {
+	"", "off", "looked at already", "in another LLC", "busy", "not allowed", "an idle core comes first",
+	"depth used up", "not the case",
+};
+
+unsigned int why_reason(u32 passed, unsigned int step)
+{
+	unsigned int reason = passed >> (4 * step) & 15;
+
+	return reason < WHY_REASONS ? reason : 0;
+}
+
+void why_passed(u32 passed, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (unsigned int step = 0; step < WHY_STEPS && at < size; step++) {
+		unsigned int reason = why_reason(passed, step);
+
+		if (reason)
+			at += (size_t)snprintf(buf + at, size - at, "%s%s: %s", at ? ", " : "", why_step_names[step],
+					       reason_words[reason]);
+	}
+}
+
+/* A task may call itself anything; a terminal gets printable characters only. */
+static void printable(const char comm[16], char out[static 17])
+{
+	size_t i;
+
+	for (i = 0; i < 16 && comm[i]; i++)
+		out[i] = isprint((unsigned char)comm[i]) ? comm[i] : '?';
+	out[i] = '\0';
+}
+
+void why_line(const struct roost_event *e, u64 start_ns, char *buf, size_t size)
+{
+	char task[17], waker[17], passed[256];
+	u64 at_us = (e->now_ns - start_ns) / 1000;
+	const char *rule = e->rule < ROOST_RULE_COUNT ? rule_names[e->rule].name : "?";
+	const char *target = e->target_rule < ROOST_TARGET_COUNT ? target_names[e->target_rule] : "?";
+
+	printable(e->comm, task);
+	printable(e->waker_comm, waker);
+	why_passed(e->passed, passed, sizeof(passed));
+	snprintf(buf, size, "%4llu.%06llu  %s[%u] woken by %s[%u] on %d: prev %d, target %d (%s) -> CPU %d%s by %s%s%s%s",
+		 at_us / 1000000, at_us % 1000000, task, e->pid, waker, e->waker_pid, e->waker, e->prev, e->target,
+		 target, e->cpu, e->claimed ? " (idle)" : "", rule, *passed ? " [" : "", passed, *passed ? "]" : "");
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * why.h - one decision in words: which rule chose the CPU, and why each earlier step did not.
+ * The words are those of policy/wake.h, whose order of steps this follows.
+ */
+#ifndef ROOST_RUN_WHY_H
+#define ROOST_RUN_WHY_H
+
+#include <stddef.h>
+#include "policy/abi.h"
+
+/* Mirrors enum policy_step and enum policy_passed of policy/wake.h, which needs a host to be included. */
+#define WHY_STEPS 8
+#define WHY_REASONS 9
+
+extern const char *const why_step_names[WHY_STEPS];     /* "bias-prev", "target", ... */
+extern const char *const why_reason_names[WHY_REASONS]; /* "not-reached", "off", "busy", ... */
+
+/* Why a step did not choose; 0 = it was not reached, or it chose. */
+unsigned int why_reason(u32 passed, unsigned int step);
+/* "bias-prev: off, target: busy, prev: looked at already"; "" when no step was passed over. */
+void why_passed(u32 passed, char *buf, size_t size);
+/* A whole line without newline: who, by whom, from where, to where, rule, why not the others. */
+void why_line(const struct roost_event *e, u64 start_ns, char *buf, size_t size);
+
+#endif
