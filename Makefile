@@ -67,7 +67,7 @@ $(B)/unit/%: tests/unit/%.c $(B)/libroost-all.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MT $@ -MF $@.d $< $(B)/libroost-all.a $(LDFLAGS) -o $@ -lcmocka $(LDLIBS)
 
 unit: $(UNIT)
-	@for t in $(UNIT); do $$t || exit 1; done
+	@for t in $(UNIT); do $$t || [ $$? = 77 ] || exit 1; done
 
 clean:
 	rm -rf build build-san
