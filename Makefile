@@ -69,8 +69,17 @@ $(B)/unit/%: tests/unit/%.c $(B)/libroost-all.a
 unit: $(UNIT)
 	@for t in $(UNIT); do $$t || [ $$? = 77 ] || exit 1; done
 
+# Every test program: the unit tests, and what a room adds in its room.mk with TESTS += its programs. ./check runs each,
+# and each tests/*/test_*.sh.
+tests: $(UNIT) $(TESTS)
+list-tests:
+	@echo $(sort $(UNIT) $(TESTS))
+
+check:
+	./check
+
 clean:
 	rm -rf build build-san
 
-.PHONY: all unit clean
+.PHONY: all unit tests list-tests check clean
 -include $(OBJ:.o=.d) $(wildcard $(B)/bpf/*.d $(B)/unit/*.d)
