@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A comparison as text, CSV and JSON. */
+#include "measure/study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const scope_names[] = { "the command and its children", "the whole machine", "as printed by the command" };
+static const char *const scope_keys[] = { "command", "machine", "output" };
+static const char *const outcome_keys[] = { "ok", "failed", "ejected", "not loaded", "stopped" };
+static const char *const better_keys[] = { "unknown", "less", "more" };
+
+#define BOLD(on) ((on) ? "\033[1m" : "")
+#define PLAIN(on) ((on) ? "\033[0m" : "")
+
+static const char *call_words(const struct study_metric *m, const struct stat_ratio *q)
+{
+	if (q->call == STAT_NO_DIFFERENCE)
+		return "no difference shown";
+	if (m->better == BETTER_UNKNOWN)
+		return q->call == STAT_LESS ? "less" : "more";
+	if ((q->call == STAT_LESS) == (m->better == BETTER_LESS))
+		return q->call == STAT_LESS ? "less, better" : "more, better";
+	return q->call == STAT_LESS ? "less, worse" : "more, worse";
+}
+
+static void metric_row(const struct study *s, unsigned variant, unsigned metric, FILE *out, int color)
+{
+	const struct study_metric *m = &s->metric[metric];
+	double base = study_median(s, 0, metric), other = study_median(s, variant, metric);
+	char a[32], b[32];
+	struct stat_ratio q;
+
+	fprintf(out, "  %-25s %11s %11s", m->name, study_format(m->unit, base, a), study_format(m->unit, other, b));
+	if (study_compare(s, variant, metric, &q))
+		fprintf(out, "       -\n");
+	else
+		fprintf(out, "  %6.3f  %5.3f..%-5.3f  %s%s%s\n", q.ratio, q.lo, q.hi,
+			BOLD(color && q.call != STAT_NO_DIFFERENCE), call_words(m, &q), PLAIN(color));
+}
+
+static void against_base(const struct study *s, unsigned variant, FILE *out, int color)
+{
+	int scope = -1;
+
+	fprintf(out, "\n  %-25s %11.11s %11.11s   ratio  95 %% interval\n", "median of the runs", s->variant[0].name,
+		s->variant[variant].name);
+	for (unsigned i = 0; i < s->n_metrics; i++) {
+		const struct study_metric *m = &s->metric[i];
+
+		if (m->why_not[0] || (m->optional && !study_metric_seen(s, i)))
+			continue;
+		if ((int)m->scope != scope)
+			fprintf(out, "%s%s:%s\n", BOLD(color), scope_names[m->scope], PLAIN(color));
+		scope = (int)m->scope;
+		metric_row(s, variant, i, out, color);
+	}
+}
+
+static void medians_only(const struct study *s, FILE *out)
+{
+	char a[32];
+
+	fprintf(out, "\n  %-25s %11.11s\n", "median of the runs", s->variant[0].name);
+	for (unsigned i = 0; i < s->n_metrics; i++)
+		if (!s->metric[i].why_not[0] && study_metric_seen(s, i))
+			fprintf(out, "  %-25s %11s\n", s->metric[i].name,
+				study_format(s->metric[i].unit, study_median(s, 0, i), a));
+}
+
+static void not_counted(const struct study *s, FILE *out)
+{
+	for (unsigned i = 0; i < s->n_metrics; i++)
+		if (s->metric[i].why_not[0])
+			fprintf(out, "not counted here: %s (%s): %s\n", s->metric[i].name,
+				scope_keys[s->metric[i].scope], s->metric[i].why_not);
+}
+
+/* Runs that stand out in the metric the verdict is about. */
+static void name_outliers(const struct study *s, FILE *out)
+{
+	double v[STAT_ROUNDS_MAX];
+	unsigned char flag[STAT_ROUNDS_MAX];
+	char a[32], b[32];
+
+	for (unsigned k = 0; k < s->n_variants; k++) {
+		unsigned n = study_values(s, k, s->primary, v);
+
+		if (!stat_outliers(v, n, flag))
+			continue;
+		for (unsigned i = 0; i < n; i++)
+			if (flag[i])
+				fprintf(out, "outlier: round %u of %s: %s %s, where the median is %s (kept)\n", i + 1,
+					s->variant[k].name, s->metric[s->primary].name,
+					study_format(s->metric[s->primary].unit, v[i], a),
+					study_format(s->metric[s->primary].unit, stat_median(v, n), b));
+	}
+}
+
+static void name_failures(const struct study *s, FILE *out)
+{
+	for (unsigned i = 0; i < s->n_runs; i++) {
+		const struct study_run *r = &s->run[i];
+
+		if (r->outcome != RUN_OK && r->outcome != RUN_STOPPED)
+			fprintf(out, "not counted: round %u of %s: %s: %s\n", r->round + 1, s->variant[r->variant].name,
+				outcome_keys[r->outcome], r->note);
+	}
+}
+
+/* The rules' shares, the largest first. */
+static void rule_shares(const struct study *s, FILE *out)
+{
+	static const char *const names[] = {
+#define RULE(id, name, help) name,
+#include "policy/rules.def"
+#undef RULE
+	};
+
+	for (unsigned k = 0; k < s->n_variants; k++) {
+		u64 sum[ROOST_RULE_COUNT] = { 0 }, total = 0;
+
+		for (unsigned i = 0; i < s->n_runs; i++)
+			for (unsigned r = 0; r < ROOST_RULE_COUNT; r++)
+				if (s->run[i].variant == k && s->run[i].outcome == RUN_OK && s->run[i].has_rules)
+					sum[r] += s->run[i].rules[r];
+		for (unsigned r = 0; r < ROOST_RULE_COUNT; r++)
+			total += sum[r];
+		if (!total)
+			continue;
+		fprintf(out, "rules of %s:", s->variant[k].name);
+		for (unsigned shown = 0; shown < 6; shown++) {
+			unsigned best = 0;
+
+			for (unsigned r = 1; r < ROOST_RULE_COUNT; r++)
+				if (sum[r] > sum[best])
+					best = r;
+			if (!sum[best])
+				break;
+			fprintf(out, "%s %s %.1f %%", shown ? "," : "", names[best], 100.0 * (double)sum[best] / (double)total);
+			sum[best] = 0;
+		}
+		fputc('\n', out);
+	}
+}
+
+void study_table(const struct study *s, FILE *out, int color)
+{
+	char verdict[1200];
+
+	fprintf(out, "%s\n%s\n%s\n", s->command, s->machine, s->kernel);
+	if (s->partial)
+		fprintf(out, "interrupted: %u rounds were begun\n", s->rounds);
+	for (unsigned k = 0; k < s->n_variants; k++)
+		if (s->variant[k].what[0])
+			fprintf(out, "%s: %s\n", s->variant[k].name, s->variant[k].what);
+	if (s->n_variants == 1)
+		medians_only(s, out);
+	for (unsigned k = 1; k < s->n_variants; k++)
+		against_base(s, k, out, color);
+	fputc('\n', out);
+	not_counted(s, out);
+	rule_shares(s, out);
+	name_outliers(s, out);
+	name_failures(s, out);
+	for (unsigned k = 1; k < s->n_variants; k++) {
+		study_verdict(s, k, verdict, sizeof(verdict));
+		fprintf(out, "%s%s%s\n", BOLD(color), verdict, PLAIN(color));
+	}
+}
+
+static void csv_text(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+void study_csv(const struct study *s, FILE *out)
+{
+	fputs("round,position,variant,outcome,note", out);
+	for (unsigned i = 0; i < s->n_metrics; i++) {
+		char name[80];
+
+		snprintf(name, sizeof(name), "%s: %s", scope_keys[s->metric[i].scope], s->metric[i].name);
+		fputc(',', out);
+		csv_text(out, name);
+	}
+	fputs("\r\n", out);
+	for (unsigned i = 0; i < s->n_runs; i++) {
+		const struct study_run *r = &s->run[i];
+
+		fprintf(out, "%u,%u,", r->round + 1, r->position + 1);
+		csv_text(out, s->variant[r->variant].name);
+		fprintf(out, ",%s,", outcome_keys[r->outcome]);
+		csv_text(out, r->note);
+		for (unsigned k = 0; k < s->n_metrics; k++) {
+			fputc(',', out);
+			if (!isnan(r->value[k]))
+				fprintf(out, "%.9g", r->value[k]);
+		}
+		fputs("\r\n", out);
+	}
+}
+
+static json_t *number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *metric_json(const struct study *s, unsigned metric)
+{
+	const struct study_metric *m = &s->metric[metric];
+	json_t *o = json_pack("{s:s, s:s, s:s}", "name", m->name, "of", scope_keys[m->scope], "better", better_keys[m->better]);
+	json_t *list;
+
+	if (m->why_not[0]) {
+		json_object_set_new(o, "not_counted_here", json_string(m->why_not));
+		return o;
+	}
+	list = json_array();
+	for (unsigned k = 0; k < s->n_variants; k++) {
+		json_t *v = json_pack("{s:s, s:o}", "variant", s->variant[k].name, "median", number(study_median(s, k, metric)));
+		struct stat_ratio q;
+
+		if (k && !study_compare(s, k, metric, &q)) {
+			json_object_set_new(v, "ratio", number(q.ratio));
+			json_object_set_new(v, "low", number(q.lo));
+			json_object_set_new(v, "high", number(q.hi));
+			json_object_set_new(v, "rounds", json_integer(q.rounds));
+			json_object_set_new(v, "difference", q.call == STAT_NO_DIFFERENCE ? json_null() :
+					    json_string(q.call == STAT_LESS ? "less" : "more"));
+		}
+		json_array_append_new(list, v);
+	}
+	json_object_set_new(o, "variants", list);
+	return o;
+}
+
+static json_t *run_json(const struct study *s, const struct study_run *r)
+{
+	static const char *const names[] = {
+#define RULE(id, name, help) name,
+#include "policy/rules.def"
+#undef RULE
+	};
+	json_t *o = json_pack("{s:i, s:i, s:s, s:s, s:f}", "round", (int)r->round + 1, "position", (int)r->position + 1,
+			      "variant", s->variant[r->variant].name, "outcome", outcome_keys[r->outcome], "at_s", r->at_s);
+	json_t *values = json_object();
+
+	if (r->note[0])
+		json_object_set_new(o, "note", json_string(r->note));
+	for (unsigned k = 0; k < s->n_metrics; k++) {
+		char name[80];
+
+		snprintf(name, sizeof(name), "%s: %s", scope_keys[s->metric[k].scope], s->metric[k].name);
+		if (!isnan(r->value[k]))
+			json_object_set_new(values, name, number(r->value[k]));
+	}
+	json_object_set_new(o, "values", values);
+	if (r->has_rules) {
+		json_t *rules = json_object();
+
+		for (unsigned k = 0; k < ROOST_RULE_COUNT; k++)
+			if (r->rules[k])
+				json_object_set_new(rules, names[k], json_integer((json_int_t)r->rules[k]));
+		json_object_set_new(o, "rules", rules);
+	}
+	return o;
+}
+
+json_t *study_json(const struct study *s)
+{
+	json_t *variants = json_array(), *metrics = json_array(), *runs = json_array();
+	char verdict[1200];
+
+	for (unsigned k = 0; k < s->n_variants; k++) {
+		json_t *v = json_pack("{s:s, s:s, s:b, s:i, s:i}", "name", s->variant[k].name, "knobs", s->variant[k].what,
+				      "dropped", s->variant[k].dropped, "runs", (int)study_count(s, k, RUN_OK),
+				      "failed", (int)study_count(s, k, RUN_FAILED));
+
+		if (k) {
+			study_verdict(s, k, verdict, sizeof(verdict));
+			json_object_set_new(v, "verdict", json_string(verdict));
+		}
+		json_array_append_new(variants, v);
+	}
+	for (unsigned k = 0; k < s->n_metrics; k++)
+		if (!s->metric[k].optional || study_metric_seen(s, k))
+			json_array_append_new(metrics, metric_json(s, k));
+	for (unsigned k = 0; k < s->n_runs; k++)
+		json_array_append_new(runs, run_json(s, &s->run[k]));
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:s, s:o, s:o, s:o}", "command", s->command ? s->command : "",
+			 "repeat", s->repeat ? s->repeat : "", "machine", s->machine, "kernel", s->kernel, "when", s->when,
+			 "partial", s->partial, "rounds", (int)s->rounds, "primary", s->metric[s->primary].name,
+			 "variants", variants, "metrics", metrics, "runs", runs);
+}
