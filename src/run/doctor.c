@@ -12,6 +12,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "run/kernel_state.h"
+
 #define SAY(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
 
 /* ---- reading ---- */
@@ -189,28 +191,24 @@ static void check_lockdown(const struct doctor_env *env, struct doctor_report *r
 
 static void check_other_scheduler(const struct doctor_env *env, struct doctor_report *r)
 {
+	struct roost_kernel_state k;
 	struct doctor_check *c;
-	char state[32], ops[64];
 
-	if (doctor_read_line(env, "/sys/kernel/sched_ext/state", state, sizeof(state)))
-		return;     /* no sched_ext: said above */
-	if (strcmp(state, "disabled") == 0) {
+	roost_kernel_state(env->root, &k);
+	if (!k.supported)
+		return;     /* said above */
+	if (strcmp(k.state, "disabled") == 0) {
 		c = doctor_add(r, "other-scheduler", DOCTOR_OK);
 		SAY(c->found, "no other sched_ext scheduler is loaded");
-		return;
-	}
-	if (doctor_read_line(env, "/sys/kernel/sched_ext/root/ops", ops, sizeof(ops)) || !*ops)
-		SAY(ops, "%s", "(unnamed)");
-	/* the kernel shows NAME or NAME_VERSION */
-	if (strncmp(ops, "roost", 5) == 0 && (!ops[5] || ops[5] == '_')) {
+	} else if (k.roost) {
 		c = doctor_add(r, "other-scheduler", DOCTOR_NOTE);
-		SAY(c->found, "roost itself is loaded (state: %s)", state);
-		return;
+		SAY(c->found, "roost itself is loaded");
+	} else {
+		c = doctor_add(r, "other-scheduler", DOCTOR_BLOCKED);
+		SAY(c->found, "the scheduler '%s' is loaded (state: %s); only one can be", *k.ops ? k.ops : "(unnamed)", k.state);
+		SAY(c->todo, "stop it first: systemctl stop scx.service (or scx_loader.service), or end the program that "
+			     "loaded it; echo S > /proc/sysrq-trigger ejects any");
 	}
-	c = doctor_add(r, "other-scheduler", DOCTOR_BLOCKED);
-	SAY(c->found, "the scheduler '%s' is loaded (state: %s); only one can be", ops, state);
-	SAY(c->todo, "stop it first: systemctl stop scx.service (or scx_loader.service), or end the program that "
-		     "loaded it; echo S > /proc/sysrq-trigger ejects any");
 }
 
 static void check_preempt_rt(const struct doctor_env *env, struct doctor_report *r)
@@ -267,13 +265,13 @@ static void check_core_scheduling(const struct doctor_env *env, struct doctor_re
 static void check_mounts(const struct doctor_env *env, struct doctor_report *r)
 {
 	static const struct { const char *name, *dir, *type, *why; } wanted[] = {
-		{ "bpffs", "/sys/fs/bpf", "bpf", "set, get, stat and top find a running roost there" },
-		{ "debugfs", "/sys/kernel/debug", "debugfs", "the kernel's own scheduler settings are shown there" },
+		{ "bpffs", "/sys/fs/bpf", "bpf", "roost does not need it, other BPF tools may" },
+		{ "debugfs", "/sys/kernel/debug", "debugfs", "roost does not need it; the kernel's own scheduler switches are there" },
 	};
 	FILE *f;
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		struct doctor_check *c = doctor_add(r, wanted[i].name, DOCTOR_WARN);
+		struct doctor_check *c = doctor_add(r, wanted[i].name, DOCTOR_NOTE);
 		char line[512], dir[256], type[64];
 
 		f = open_file(env, "/proc/self/mounts");

@@ -243,7 +243,7 @@ static void settings_in_the_way(void **state)
 	expect("lockdown", DOCTOR_OK, "integrity", "");
 	put_good_machine();
 	put("/proc/self/mounts", "proc /proc proc rw 0 0\n");
-	expect("bpffs", DOCTOR_WARN, "not mounted", "mount -t bpf bpf /sys/fs/bpf");
+	expect("bpffs", DOCTOR_NOTE, "not mounted", "mount -t bpf bpf /sys/fs/bpf");
 	put_good_machine();
 	put("/sys/devices/system/cpu/possible", "0-9000\n");
 	expect("cpus", DOCTOR_MISSING, "possible 0-9000", "nr_cpus=8192");
