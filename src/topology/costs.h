@@ -55,9 +55,15 @@ struct topo_error;
 	X(SMT_SPEED, "smt-speed", "permille", 100, 1000, "speed of a CPU whose sibling is busy too")              \
 	X(RQ_HOLD, "runqueue-hold", "ns", 0, 1000000, "a runqueue lock is held this long an operation")           \
 	X(SCAN_CPU, "scan-cpu", "ns", 0, 1000000, "an idle search looks at one CPU of the LLC")                   \
+	X(JITTER, "op-jitter", "permille", 0, 900, "how much an operation's time varies, either way")               \
+	X(FOOTPRINT, "footprint", "bytes", 0, 1 << 30, "what a message-passing task touches each time it runs")   \
+	X(IRQ, "interrupt", "ns", 0, 1000000, "a device or timer interrupt, on the CPU that takes it")            \
+	X(IDLE_MWAIT, "idle-mwait", "flag", 0, 1, "the first idle state watches a line: a kick is a store")       \
 	X(TICK, "tick", "ns", 100000, 1000000000, "period of the scheduler's tick")                               \
 	X(TICK_COST, "tick-cost", "ns", 0, 1000000, "time a tick takes")                                          \
 	X(SLICE, "slice", "ns", 100000, 1000000000, "slice of a task before another gets its turn")               \
+	X(WAKEUP_GRAN, "wakeup-granularity", "ns", 0, 1000000000, "kernel: a wakee this far behind preempts")      \
+	X(SLEEPER_CREDIT, "sleeper-credit", "ns", 0, 1000000000, "kernel: the most a sleeper starts ahead by")    \
 	X(MIGRATION_COST, "migration-cost", "ns", 0, 1000000000, "a task that ran this recently is cache-hot")    \
 	X(BALANCE_CPU, "balance-cpu", "ns", 0, 1000000, "a balancing pass looks at one CPU's queue")              \
 	X(BALANCE_MIN, "balance-interval", "ns", 100000, 10000000000, "shortest time between periodic balances")  \

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* sim.c - `roost sim`: the same policy on a modelled machine; one variant, or several side by side. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/print.h"
+#include "cli/simtable.h"
+#include "run/knobs.h"
+#include "sim/batch.h"
+
+#define VARIANTS_MAX 16
+
+struct setup {
+	struct machine *machine;
+	struct costs costs;
+	const struct sim_workload *workload;
+	void *args;
+	struct sim_variant variants[VARIANTS_MAX];
+	unsigned int nr_variants, nr_seeds;
+	FILE *timeline;
+};
+
+/*
+ * A variant is a profile, or knob assignments joined by '+', with the base's knobs under them ("mainline" unless
+ * --profile says otherwise). The pull side is the kernel's for the profiles that are the kernel's, roost's otherwise.
+ */
+static int parse_variant(struct cli *cli, const char *text, struct sim_variant *v)
+{
+	char refusal[KNOB_REFUSAL_MAX], *copy, *item, *save = NULL;
+	const char *base = opt_string(cli, OPT_SIM_PROFILE), *pull = opt_string(cli, OPT_PULL);
+	bool profile = false;
+	int ret;
+
+	snprintf(v->name, sizeof(v->name), "%s", text);
+	for (size_t i = 0; i < knob_profile_count; i++)
+		profile = profile || !strcmp(knob_profiles[i].name, text);
+	if (profile)
+		base = text;
+	ret = knobs_profile(&v->knobs, base, KNOB_PROFILE_DIR, refusal);
+	if (ret)
+		return cli_refuse(cli, "--%s: %s", profile ? "compare" : "profile", refusal);
+	copy = strdup(text);
+	if (!copy)
+		return cli_fail(cli, "not enough memory");
+	for (item = profile ? NULL : strtok_r(copy, "+", &save); item; item = strtok_r(NULL, "+", &save)) {
+		ret = knobs_assign(&v->knobs, &item, 1, refusal);
+		if (ret) {
+			free(copy);
+			return cli_refuse(cli, "--compare %s: %s (a variant is a profile, or knobs joined by '+')", text, refusal);
+		}
+	}
+	free(copy);
+	v->pull = !strcmp(base, "mainline") || !strcmp(base, "pre-5.13") ? SIM_PULL_KERNEL : SIM_PULL_ROOST;
+	if (!profile && !strcmp(pull, "auto"))
+		v->pull = SIM_PULL_ROOST;
+	if (strcmp(pull, "auto"))
+		v->pull = !strcmp(pull, "kernel") ? SIM_PULL_KERNEL : SIM_PULL_ROOST;
+	return 0;
+}
+
+static int parse_variants(struct cli *cli, struct setup *s)
+{
+	char refusal[KNOB_REFUSAL_MAX];
+	char *const *list, *const *sets;
+	size_t nr, nr_sets;
+	int ret;
+
+	list = opt_list(cli, OPT_COMPARE, &nr);
+	sets = opt_list(cli, OPT_SIM_SET, &nr_sets);
+	if (!nr) {
+		s->nr_variants = 1;
+		ret = parse_variant(cli, opt_string(cli, OPT_SIM_PROFILE), &s->variants[0]);
+		if (ret)
+			return ret;
+		if (nr_sets && knobs_assign(&s->variants[0].knobs, sets, nr_sets, refusal))
+			return cli_refuse(cli, "--set: %s", refusal);
+		if (nr_sets && !strcmp(opt_string(cli, OPT_PULL), "auto"))
+			s->variants[0].pull = SIM_PULL_ROOST;
+		return 0;
+	}
+	if (nr < 2)
+		return cli_refuse(cli, "--compare: one variant is nothing to compare; try mainline,warm");
+	for (size_t i = 0; i < nr; i++) {
+		ret = parse_variant(cli, list[i], &s->variants[i]);
+		if (ret)
+			return ret;
+		if (nr_sets && knobs_assign(&s->variants[i].knobs, sets, nr_sets, refusal))
+			return cli_refuse(cli, "--set: %s", refusal);
+	}
+	s->nr_variants = (unsigned int)nr;
+	return 0;
+}
+
+/* A workload by name, or a file: what has a '/' or ends in .json. */
+static int parse_workload(struct cli *cli, struct setup *s)
+{
+	size_t n = strlen(cli->args[0]);
+	struct sim_error err;
+	char *file_args[1];
+	bool file = strchr(cli->args[0], '/') || (n > 5 && !strcmp(cli->args[0] + n - 5, ".json"));
+	int argc = cli->nr_args - 1;
+	char **argv = cli->args + 1;
+
+	s->workload = sim_workload_find(file ? "file" : cli->args[0]);
+	if (!s->workload) {
+		char names[160] = "";
+
+		for (int i = 0; sim_workloads[i]; i++)
+			if (strcmp(sim_workloads[i]->name, "file"))
+				snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s ", sim_workloads[i]->name);
+		return cli_refuse(cli, "there is no workload \"%.40s\"; there are %sand files FILE.json", cli->args[0], names);
+	}
+	if (file) {
+		if (argc)
+			return cli_refuse(cli, "%.60s: a workload file takes no options of its own", cli->args[0]);
+		file_args[0] = cli->args[0];
+		argc = 1;
+		argv = file_args;
+	}
+	if (s->workload->parse(argc, argv, &s->args, &err))
+		return cli_refuse(cli, "%s", err.text);
+	return 0;
+}
+
+static int parse(struct cli *cli, struct setup *s)
+{
+	const char *costs = opt_string(cli, OPT_COSTS), *timeline = opt_string(cli, OPT_TIMELINE);
+	struct topo_error terr;
+	int ret;
+
+	if (topology_open(opt_string(cli, OPT_MACHINE), &s->machine, &terr))
+		return cli_refuse(cli, "--machine: %s", terr.text);
+	s->costs = s->machine->costs;
+	if (costs && costs_overlay_file(&s->costs, costs, &terr))
+		return cli_refuse(cli, "--costs: %s", terr.text);
+	ret = parse_workload(cli, s);
+	if (!ret)
+		ret = parse_variants(cli, s);
+	if (ret)
+		return ret;
+	s->nr_seeds = (unsigned int)opt_u64(cli, OPT_SEEDS);
+	if (timeline) {
+		if (s->nr_variants > 1 || s->nr_seeds > 1)
+			return cli_refuse(cli, "--timeline is of one run: leave out --compare and --seeds");
+		s->timeline = fopen(timeline, "we");
+		if (!s->timeline)
+			return cli_refuse(cli, "--timeline: %s: %s", timeline, strerror(errno));
+	}
+	return 0;
+}
+
+/* The command that repeats one run, for a failure. */
+static void repeat_command(struct cli *cli, const struct setup *s, const struct sim_variant *v, uint64_t seed, char *buf,
+			   size_t size)
+{
+	size_t n = (size_t)snprintf(buf, size, "roost sim --machine '%s'", opt_string(cli, OPT_MACHINE));
+
+	if (opt_string(cli, OPT_COSTS) && n < size)
+		n += (size_t)snprintf(buf + n, size - n, " --costs '%s'", opt_string(cli, OPT_COSTS));
+	for (size_t i = 0; i < knob_count && n < size; i++) {
+		char text[KNOB_TEXT_MAX];
+		u64 value = knob_get(&v->knobs, &knob_table[i]);
+
+		if (value != knob_table[i].def)
+			n += (size_t)snprintf(buf + n, size - n, " --set %s=%s", knob_table[i].key,
+					      knob_format(&knob_table[i], value, text));
+	}
+	if (n < size)
+		n += (size_t)snprintf(buf + n, size - n, " --pull %s --seed %llu", v->pull == SIM_PULL_KERNEL ? "kernel" : "roost",
+				      (unsigned long long)seed);
+	for (int i = 0; i < cli->nr_args && n < size; i++)
+		n += (size_t)snprintf(buf + n, size - n, " %s", cli->args[i]);
+}
+
+static void tick(unsigned int done, unsigned int nr, uint64_t events, void *arg)
+{
+	fprintf(stderr, "\r%u of %u runs done, %.1f million events ", done, nr, (double)events / 1e6);
+	fflush(stderr);
+}
+
+static int run(struct cli *cli, struct setup *s, struct sim_outcome **out)
+{
+	unsigned int nr = s->nr_variants * s->nr_seeds, jobs = (unsigned int)opt_u64(cli, OPT_JOBS);
+	bool talk = isatty(STDERR_FILENO) && nr > 1;
+	struct sim_config *c = calloc(nr, sizeof(*c));
+	int ret;
+
+	if (!c)
+		return cli_fail(cli, "not enough memory for %u runs", nr);
+	/* Variant by variant within a seed: the same seeds for all, and all of a seed close together. */
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct sim_variant *v = &s->variants[i % s->nr_variants];
+
+		c[i] = (struct sim_config){
+			.machine = s->machine, .costs = &s->costs, .workload = s->workload, .workload_args = s->args,
+			.knobs = v->knobs, .pull = v->pull, .seed = opt_u64(cli, OPT_SEED) + i / s->nr_variants,
+			.end_ns = opt_u64(cli, OPT_UNTIL), .timeline = s->timeline,
+		};
+	}
+	if (!jobs)
+		jobs = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+	ret = sim_batch(c, nr, jobs, talk ? tick : NULL, NULL, out);
+	if (talk)
+		fprintf(stderr, "\r\033[K");
+	if (ret) {
+		free(c);
+		return cli_fail(cli, "cannot run %u simulations: %s", nr, strerror(-ret));
+	}
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct sim_outcome *o = &(*out)[i];
+		char command[1024];
+
+		if (!o->ret || o->ret == -EINTR)
+			continue;
+		if (o->ret == -EINVAL || o->ret == -E2BIG || o->ret == -ERANGE) {
+			ret = cli_refuse(cli, "%s", o->err.text);
+			break;
+		}
+		repeat_command(cli, s, &s->variants[i % s->nr_variants], c[i].seed, command, sizeof(command));
+		ret = cli_fail(cli, "variant %s, seed %llu: %s", s->variants[i % s->nr_variants].name,
+			       (unsigned long long)c[i].seed, o->err.text);
+		cli_say(cli, "to repeat: %s", command);
+		break;
+	}
+	free(c);
+	return ret;
+}
+
+int cmd_sim(struct cli *cli)
+{
+	struct sim_outcome *out = NULL;
+	struct setup s = { 0 };
+	int ret = parse(cli, &s);
+
+	if (!ret)
+		ret = run(cli, &s, &out);
+	if (!ret) {
+		struct sim_table t = {
+			.machine = s.machine, .workload = s.workload->name, .args = cli->args, .nr_args = cli->nr_args,
+			.variants = s.variants, .nr_variants = s.nr_variants, .nr_seeds = s.nr_seeds, .outcomes = out,
+			.seed = opt_u64(cli, OPT_SEED),
+		};
+
+		ret = opt_flag(cli, OPT_JSON) ? cli_print_json(cli, sim_table_json(&t)) : sim_table_print(&t, stdout);
+	}
+	if (s.timeline && fclose(s.timeline) && !ret)
+		ret = cli_fail(cli, "--timeline: %s", strerror(errno));
+	sim_batch_free(out, s.nr_variants * s.nr_seeds);
+	if (s.args)
+		s.workload->free_args(s.args);
+	topology_free(s.machine);
+	return ret;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Wakeups and forks: the policy chooses, the model says what it costs and when the task can run. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/env_sim.h"
+
+void sim_count_in(struct sim *s, struct sim_task *t, uint32_t cpu)
+{
+	struct roost_cpu *c = &s->pcpu[cpu];
+
+	t->rt.count_cpu = (s32)cpu;
+	t->rt.flags |= ROOST_TASK_RUNNABLE;
+	t->rt.est_counted = policy_util_of(&t->rt.util);
+	c->nr_runnable++;
+	c->load += t->rt.weight;
+	c->est_sum += t->rt.est_counted;
+	if (t->rt.flags & ROOST_TASK_IDLE_CLASS)
+		c->nr_idle_class++;
+	policy_sidle_update(c, (s32)cpu);
+}
+
+void sim_count_out(struct sim *s, struct sim_task *t)
+{
+	struct roost_cpu *c = &s->pcpu[t->rt.count_cpu];
+
+	c->nr_runnable--;
+	c->load -= t->rt.weight;
+	c->est_sum -= t->rt.est_counted;
+	if (t->rt.flags & ROOST_TASK_IDLE_CLASS)
+		c->nr_idle_class--;
+	t->rt.flags &= ~ROOST_TASK_RUNNABLE;
+	policy_sidle_update(c, t->rt.count_cpu);
+}
+
+/* An idle CPU, claimed or not, is told that there is work. `cost`: how long the sender still takes to get there. */
+void sim_kick_idle(struct sim *s, uint32_t from, uint32_t cpu, uint64_t cost)
+{
+	struct sim_cpu *c = &s->cpus[cpu];
+	uint64_t charge, at;
+
+	if (c->waking)
+		return;
+	c->waking = 1;
+	at = s->now + cost + sim_idle_exit_ns(s, from, cpu, &charge);
+	if (at < c->busy_until_ns)
+		at = c->busy_until_ns;
+	sim_charge(s, from, charge);
+	evq_set(&s->q, slot_kick(s, cpu), at);
+}
+
+/*
+ * Does a woken task preempt? roost: by deadline. The kernel of the published results, the last one before deadlines:
+ * by its wakeup granularity, the lead in virtual time that a wakee must have over the running task.
+ */
+bool sim_preempts(struct sim *s, uint32_t cpu, const struct sim_task *t)
+{
+	struct roost_cpu *p = &s->pcpu[cpu];
+	int64_t lead;
+
+	if (s->cfg->pull == SIM_PULL_ROOST || p->curr_idle_class || !p->curr_weight ||
+	    (t->rt.flags & (ROOST_TASK_IDLE_CLASS | ROOST_TASK_BATCH)))
+		return policy_preempts(p, &t->rt);
+	lead = (int64_t)(policy_curr_vruntime(p, s->now) - t->rt.vruntime);
+	return lead > (int64_t)policy_virtual((u64)sim_cost(s, COST_WAKEUP_GRAN), t->rt.weight);
+}
+
+/*
+ * The vruntime of a task in its new queue's frame. roost: lag kept, within a slice. The kernel before deadlines: a
+ * sleeper starts at most its credit (half the scheduling latency) before the queue; who is behind stays behind.
+ */
+void sim_place(struct sim *s, struct sim_task *t, struct roost_cpu *from, struct roost_cpu *to)
+{
+	int64_t lag, credit;
+
+	if (s->cfg->pull == SIM_PULL_ROOST || !from) {
+		policy_place(&t->rt, from, to, s->now);
+		return;
+	}
+	lag = (int64_t)(policy_vtime(from, s->now) - t->rt.vruntime);
+	credit = (int64_t)policy_virtual((u64)sim_cost(s, COST_SLEEPER_CREDIT), t->rt.weight);
+	t->rt.vruntime = policy_vtime(to, s->now) - (u64)(lag > credit ? credit : lag);
+}
+
+/* Makes t runnable on cpu. by: who does it; cost: what it has spent already. */
+void sim_enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by, uint64_t cost, bool claimed)
+{
+	struct sim_cpu *c = &s->cpus[cpu];
+	struct roost_cpu *p = &s->pcpu[cpu];
+	struct roost_cpu *from = t->rt.cpu >= 0 ? &s->pcpu[t->rt.cpu] : NULL;
+
+	/* Across LLCs the kernel leaves the enqueue to the target's interrupt; else it takes the target's lock. */
+	if (by == cpu || s->m->cpus[by].llc == s->m->cpus[cpu].llc || s->cfg->pull == SIM_PULL_ROOST)
+		cost += sim_lock_rq(s, by, cpu);
+	else
+		cost += s->line_ns[sim_distance(s, by, cpu)] + (uint64_t)sim_cost(s, COST_IPI_SEND);
+	cost += sim_loadavg(s, by);
+	sim_place(s, t, from, p);
+	t->rt.cpu = (s32)cpu;
+	sim_count_in(s, t, cpu);
+	policy_set_deadline(&t->rt, p->nr_runnable);
+	t->rt.flags &= ~ROOST_TASK_YIELDED;
+	t->state = SIM_TASK_QUEUED;
+	t->woken_ns = s->now;
+	sim_charge(s, by, cost);
+	if (claimed && c->direct == SIM_NONE && !c->curr) {
+		c->direct = t->id;
+		t->direct = 1;
+		t->rt.wait_start_ns = s->now;
+		sim_kick_idle(s, by, cpu, cost);
+		return;
+	}
+	policy_queued(p, (s32)cpu, &t->rt, s->now);
+	t->rt.queue_cpu = (s32)cpu;
+	if (sim_queue_push(s, cpu, t)) {
+		sim_fail(s, "not enough memory for a queue");
+		return;
+	}
+	if (!c->curr) {
+		sim_kick_idle(s, by, cpu, cost);
+	} else if (sim_preempts(s, cpu, t)) {
+		if (cpu == by) {
+			c->need_resched = 1;
+		} else {
+			sim_charge(s, by, (uint64_t)(sim_cost(s, COST_IPI_SEND) + sim_cost(s, COST_GUEST_IPI_EXIT)));
+			s->f.kicks++;
+			if (!evq_is_set(&s->q, slot_kick(s, cpu)))
+				evq_set(&s->q, slot_kick(s, cpu), s->now + cost + s->ipi_ns[sim_distance(s, by, cpu)]);
+		}
+	}
+}
+
+/* How many CPUs a walk over the LLC in the order of numbers, from after `from`, looks at before it is at `to`. */
+static uint32_t walked(const struct sim *s, uint32_t from, uint32_t to)
+{
+	const struct machine_group *g = &s->m->llcs[s->m->cpus[from].llc];
+	const uint32_t *cpus = &s->m->llc_cpus[g->first];
+	uint32_t a = 0, b = 0;
+
+	for (uint32_t i = 0; i < g->count; i++) {
+		if (cpus[i] == from)
+			a = i;
+		if (cpus[i] == to)
+			b = i;
+	}
+	return b > a ? b - a : b + g->count - a;
+}
+
+/*
+ * Time the search took. The kernel walks CPUs and reads a line of each; roost reads a word or two of its LLC. Steps
+ * before the scan look at prev and the recent CPU.
+ */
+static uint64_t search_cost(struct sim *s, const struct policy_wake *w, const struct roost_choice *ch, uint32_t depth,
+			    bool core_hint)
+{
+	uint32_t weight = s->m->llcs[s->m->cpus[ch->target].llc].count, looked = 0;
+	uint64_t ns = 0;
+
+	if (w->prev != w->waker)
+		ns += s->line_ns[sim_distance(s, (uint32_t)w->waker, (uint32_t)w->prev)];
+	switch (ch->rule) {
+	case ROOST_RULE_SCAN_CORE:
+		looked = walked(s, (uint32_t)ch->target, (uint32_t)ch->cpu);
+		break;
+	case ROOST_RULE_SCAN_CPU:
+		looked = core_hint ? weight : walked(s, (uint32_t)ch->target, (uint32_t)ch->cpu);
+		break;
+	case ROOST_RULE_IDLE_SMT:
+		looked = 1;
+		break;
+	case ROOST_RULE_BIAS_PREV_LAST:
+	case ROOST_RULE_TARGET_LAST:
+		looked = core_hint ? weight : depth < weight ? depth : weight;
+		break;
+	default:
+		return ns;
+	}
+	if (s->cfg->pull == SIM_PULL_ROOST)
+		looked = looked ? s->pllc[s->m->cpus[ch->target].llc].nr_words : 0;
+	return ns + looked * (uint64_t)sim_cost(s, COST_SCAN_CPU);
+}
+
+static bool allowed(const struct sim *s, const struct sim_task *t, uint32_t cpu)
+{
+	return s->m->cpus[cpu].online && (!t->mask || (s->masks[t->mask]->word[cpu / 64] >> cpu % 64 & 1));
+}
+
+/* prev if it is allowed, else the nearest allowed CPU. */
+static uint32_t usable_prev(struct sim *s, struct sim_task *t, uint32_t near)
+{
+	uint32_t best = SIM_NONE;
+
+	if (allowed(s, t, near))
+		return near;
+	for (uint32_t i = 0; i < s->nr_cpus; i++)
+		if (allowed(s, t, i) && (best == SIM_NONE || sim_distance(s, near, i) < sim_distance(s, near, best)))
+			best = i;
+	return best;
+}
+
+static uint32_t mask_weight(struct sim *s, const struct sim_task *t)
+{
+	return t->mask ? s->mask_weight[t->mask] : s->nr_online;
+}
+
+void sim_wake(struct sim *s, uint32_t waker, struct sim_task *t, unsigned int flags)
+{
+	struct sim_task *curr = s->cpus[waker].curr;
+	struct roost_choice ch = { 0 };
+	struct policy_wake w;
+	uint32_t prev, depth;
+	uint64_t cost = (uint64_t)sim_cost(s, COST_WAKE);
+	bool hint;
+
+	if (t->state != SIM_TASK_BLOCKED)
+		return;
+	evq_clear(&s->q, slot_task(s, t->id));
+	s->f.wakeups++;
+	policy_util_task(&t->rt.util, s->now, false);
+	prev = usable_prev(s, t, (uint32_t)t->rt.prev_cpu);
+	w = (struct policy_wake){
+		.prev = (s32)prev, .waker = (s32)waker, .recent = t->rt.recent_cpu,
+		.flags = (flags & SIM_WAKE_SYNC ? POLICY_WAKE_SYNC : 0) |
+			 (t->rt.flags & ROOST_TASK_IDLE_CLASS ? POLICY_WAKE_IDLE_CLASS : 0),
+		.task_util = policy_util_of(&t->rt.util),
+		.waker_flips = curr ? curr->rt.wakee_flips : 0, .wakee_flips = t->rt.wakee_flips,
+		.wakee_weight = t->rt.weight, .curr_weight = curr ? curr->rt.weight : 0,
+	};
+	if (curr)
+		policy_record_wakee(&curr->rt, t->rt.pid, s->now);
+	depth = s->pllc[s->m->cpus[prev].llc].scan_depth;
+	if (mask_weight(s, t) == 1) {
+		struct roost_cpu *v = &s->pcpu[prev];
+
+		ch.cpu = (s32)prev;
+		ch.rule = ROOST_RULE_PINNED;
+		ch.claimed = policy_take(v, (s32)prev, true, s->now) == POLICY_OK_CLAIMED;
+	} else {
+		hint = s->pm.smt && s->pllc[s->m->cpus[prev].llc].has_idle_core;
+		policy_wakeup(t, &w, s->now, &ch);
+		depth = s->pllc[s->m->cpus[ch.target].llc].scan_depth;
+		w.prev = (s32)prev;
+		cost += search_cost(s, &w, &ch, depth, hint);
+	}
+	s->f.search_ns += cost - (uint64_t)sim_cost(s, COST_WAKE);
+	s->f.rule[ch.rule]++;
+	if (s->cfg->timeline)
+		sim_tl_wake(s, waker, (uint32_t)ch.cpu, t, ch.rule);
+	cost += (uint64_t)sim_cost(s, COST_WAKE_LINES) * s->line_ns[sim_distance(s, waker, prev)];
+	/* An idle CPU that takes an interrupt wakes up for it first. */
+	sim_enqueue(s, t, (uint32_t)ch.cpu, waker, cost, ch.claimed);
+}
+
+void sim_task_start(struct sim *s, struct sim_task *t, uint32_t parent)
+{
+	uint32_t prev = usable_prev(s, t, parent);
+	struct roost_choice ch = { 0 };
+	struct policy_wake w = { .prev = (s32)prev, .waker = (s32)parent, .recent = -1,
+				 .wakee_weight = t->rt.weight };
+
+	policy_fork(t, &w, &ch);
+	s->f.rule[ch.rule]++;
+	sim_enqueue(s, t, (uint32_t)ch.cpu, parent, (uint64_t)sim_cost(s, COST_WAKE), ch.claimed);
+}
