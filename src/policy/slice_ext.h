@@ -177,6 +177,36 @@ static inline u32 roost_ext_at_stop(const struct roost_knobs *k, struct roost_ta
 	return end;
 }
 
+/*
+ * The same with the thread's two bytes in their place: what the kernel's side calls, and what the model in
+ * tests/model explores. Each byte is read once: the thread may be hostile, but it does not run meanwhile.
+ */
+static inline u32 roost_ext_slot_preempt(const struct roost_knobs *k, struct roost_task *t, struct roost_ext_cpu *c,
+					 const volatile u8 *request, volatile u8 *granted, u64 now_ns)
+{
+	u32 verdict = roost_ext_at_preempt(k, t, c, *request, *granted, now_ns);
+
+	if (verdict == ROOST_EXT_GRANT)
+		*granted = ROOST_EXT_GRANTED;
+	return verdict;
+}
+
+static inline void roost_ext_slot_take_back(struct roost_task *t, struct roost_ext_cpu *c, volatile u8 *granted)
+{
+	roost_ext_take_back(t, c);
+	*granted = 0;
+}
+
+static inline u32 roost_ext_slot_stop(const struct roost_knobs *k, struct roost_task *t, struct roost_ext_cpu *c,
+				      const volatile u8 *request, volatile u8 *granted, u64 now_ns)
+{
+	u32 end = roost_ext_at_stop(k, t, c, *request, now_ns);
+
+	if (end != ROOST_EXT_END_NONE && *granted == ROOST_EXT_GRANTED)
+		*granted = ROOST_EXT_SPENT;
+	return end;
+}
+
 /* Where a slot may be: its first place, then the next ones, in a map of a power of two of slots. */
 static inline u32 roost_ext_slot_index(u32 tid, u32 probe, u32 nr_slots)
 {

@@ -261,6 +261,7 @@ int roost_slice_leave_(void)
 	unsigned char granted = *(volatile unsigned char *)&self->granted;
 	int saved = errno;
 
+	ROOST_SLICE_POINT_("leave: the grant was read");
 	if (me.backend == ROOST_SLICE_KERNEL) {
 		/* The kernel clears the byte. */
 		__atomic_add_fetch(&kernel_total.granted, 1, __ATOMIC_RELAXED);
