@@ -54,6 +54,40 @@ struct roost_ext_cpu {
 };
 _Static_assert(sizeof(struct roost_ext_cpu) == 40, "shared with the kernel's side");
 
+/*
+ * How long grants lasted, and how late the timer was, in microseconds: one bucket each below 32, above that
+ * four an octave, up to 8 ms.
+ */
+#define ROOST_EXT_BUCKETS 64u
+struct roost_ext_hist {
+	u32 over[ROOST_EXT_BUCKETS];
+	u32 late[ROOST_EXT_BUCKETS];
+};
+
+static inline u32 roost_ext_bucket(u64 ns)
+{
+	u64 us = ns / 1000;
+	u32 octave = 5;
+
+	if (us < 32)
+		return (u32)us;
+	if (us >= 8192)
+		return ROOST_EXT_BUCKETS - 1;
+	for (u32 i = 0; i < 8 && us >= 64; i++) {
+		us >>= 1;
+		octave++;
+	}
+	return 32 + (octave - 5) * 4 + (u32)(us - 32) / 8;
+}
+
+/* The least value of a bucket. */
+static inline u64 roost_ext_bucket_us(u32 bucket)
+{
+	if (bucket < 32)
+		return bucket;
+	return (32ull + (bucket - 32) % 4 * 8) << ((bucket - 32) / 4);
+}
+
 enum roost_ext_verdict {
 	ROOST_EXT_OUTSIDE = 0,      /* not in a section: preempt */
 	ROOST_EXT_GRANT,            /* run on until end_ns; set the grant byte, start the timer */
