@@ -15,6 +15,7 @@
  * Not here: any choice (src/policy), any kernel version (compat.h).
  */
 #include "queue.h"
+#include "slice_ext.bpf.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -237,6 +238,13 @@ void BPF_PROG(roost_enqueue, struct task_struct *p, u64 enq_flags)
 	}
 	if (wakeup && policy_preempts(c, t)) {
 		COUNT(nr_preempt);
+		if (POLICY_UNLIKELY(ext_may_hold(cpu))) {
+			/* the CPU decides in dispatch whether its task is in a critical section */
+			queue_on(p, t, c, cpu, now, enq_flags);
+			COUNT(nr_kicks_preempt);
+			scx_bpf_kick_cpu(cpu, ROOST_FLAG(scx_kick_flags, SCX_KICK_PREEMPT));
+			return;
+		}
 		t->wait_start_ns = now;
 		compat_insert(p, ROOST_DSQ_LOCAL, t->slice_ns,
 			      enq_flags | ROOST_FLAG(scx_enq_flags, SCX_ENQ_PREEMPT) | ROOST_FLAG(scx_enq_flags, SCX_ENQ_HEAD));
@@ -297,6 +305,8 @@ void BPF_PROG(roost_dispatch, s32 cpu, struct task_struct *prev)
 	goes_on = prev && (prev->scx.flags & ROOST_SCX_QUEUED);
 	from = c->pull_from;
 	if (from >= 0) {
+		if (goes_on && ext_hold(prev, cpu))
+			return;
 		c->pull_from = -1;
 		v = env_cpu(from);
 		if (v) {
@@ -309,6 +319,8 @@ void BPF_PROG(roost_dispatch, s32 cpu, struct task_struct *prev)
 		compat_set_slice(prev, policy_slice(policy_read(c->nr_runnable)));
 		return;
 	}
+	if (goes_on && ext_hold(prev, cpu))
+		return;
 	if (compat_move_to_local((u64)cpu)) {
 		COUNT(nr_dispatched);
 		return;
@@ -411,6 +423,7 @@ void BPF_PROG(roost_running, struct task_struct *p)
 
 	if (c && t && !(t->flags & ROOST_TASK_SPINNER))
 		begin_run(t, c, cpu, env_now());
+	ext_running(p, cpu);
 }
 
 SEC("struct_ops/roost_stopping")
@@ -424,6 +437,7 @@ void BPF_PROG(roost_stopping, struct task_struct *p, bool runnable)
 
 	if (!c || !t || (t->flags & ROOST_TASK_SPINNER))
 		return;
+	ext_stopping(p, cpu, runnable);
 	ran = policy_charge(t, now);
 	t->run_start_ns = 0;
 	policy_util_task(&t->util, now, true);
@@ -768,6 +782,9 @@ s32 BPF_PROG(roost_init)
 
 	bpf_for(i, 0, m->nr_cpu_ids) {
 		err = scx_bpf_create_dsq(i, -1);
+		if (err)
+			return err;
+		err = ext_init_cpu(i);
 		if (err)
 			return err;
 	}

@@ -222,7 +222,9 @@ struct roost_stats {
 	u64 wait_max_ns;
 	u64 run_ns;
 	u64 spin_windows, spin_hits, spin_ns, spin_kicks_avoided, spin_budget_stops;
-	u64 ext_grants, ext_yields, ext_expired, ext_refused;
+	u64 ext_grants, ext_yields, ext_expired, ext_refused, ext_cut;
+	u64 ext_preempted;          /* lost the CPU inside a critical section, for any reason */
+	u64 ext_ns;                 /* what grants took in all */
 };
 
 /* Fixed at load; the program writes it before it attaches. */

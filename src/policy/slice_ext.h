@@ -30,6 +30,8 @@
 
 #include "policy/abi.h"
 
+#define roost_ext_inline static inline __attribute__((always_inline, unused))
+
 #define ROOST_EXT_BUCKET_NS 1000000ll
 #define ROOST_EXT_REFILL_PPM 49000ull
 #define ROOST_EXT_BLOCK_NS 1000000000ull
@@ -64,7 +66,7 @@ struct roost_ext_hist {
 	u32 late[ROOST_EXT_BUCKETS];
 };
 
-static inline u32 roost_ext_bucket(u64 ns)
+roost_ext_inline u32 roost_ext_bucket(u64 ns)
 {
 	u64 us = ns / 1000;
 	u32 octave = 5;
@@ -81,7 +83,7 @@ static inline u32 roost_ext_bucket(u64 ns)
 }
 
 /* The least value of a bucket. */
-static inline u64 roost_ext_bucket_us(u32 bucket)
+roost_ext_inline u64 roost_ext_bucket_us(u32 bucket)
 {
 	if (bucket < 32)
 		return bucket;
@@ -107,12 +109,12 @@ enum roost_ext_end {
 	ROOST_EXT_END_CUT
 };
 
-static inline int roost_ext_refused(u32 verdict)
+roost_ext_inline int roost_ext_refused(u32 verdict)
 {
 	return verdict >= ROOST_EXT_REFUSE_OFF;
 }
 
-static inline void roost_ext_fill(struct roost_ext_cpu *c, u64 now_ns)
+roost_ext_inline void roost_ext_fill(struct roost_ext_cpu *c, u64 now_ns)
 {
 	u64 passed_ns;
 
@@ -131,14 +133,14 @@ static inline void roost_ext_fill(struct roost_ext_cpu *c, u64 now_ns)
 }
 
 /* Does the task's own grant run on this CPU? */
-static inline int roost_ext_running(const struct roost_task *t, const struct roost_ext_cpu *c)
+roost_ext_inline int roost_ext_running(const struct roost_task *t, const struct roost_ext_cpu *c)
 {
 	return t->ext_end_ns && c->end_ns == t->ext_end_ns && c->pid == t->pid;
 }
 
 /* request, granted: the slot's bytes as they are now. */
-static inline u32 roost_ext_at_preempt(const struct roost_knobs *k, struct roost_task *t, struct roost_ext_cpu *c,
-				       u32 request, u32 granted, u64 now_ns)
+roost_ext_inline u32 roost_ext_at_preempt(const struct roost_knobs *k, struct roost_task *t, struct roost_ext_cpu *c,
+					  u32 request, u32 granted, u64 now_ns)
 {
 	if (roost_ext_running(t, c)) {
 		/* Left its section, or ran to the end: roost_ext_at_stop() says which. */
@@ -165,20 +167,20 @@ static inline u32 roost_ext_at_preempt(const struct roost_knobs *k, struct roost
 }
 
 /* The timer could not be started: as if nothing had been granted. */
-static inline void roost_ext_take_back(struct roost_task *t, struct roost_ext_cpu *c)
+roost_ext_inline void roost_ext_take_back(struct roost_task *t, struct roost_ext_cpu *c)
 {
 	t->ext_end_ns = 0;
 	c->end_ns = 0;
 }
 
 /* Must the CPU be taken now? Not when the grant that asked for the timer is over and another has begun. */
-static inline int roost_ext_at_timer(const struct roost_ext_cpu *c, u64 now_ns)
+roost_ext_inline int roost_ext_at_timer(const struct roost_ext_cpu *c, u64 now_ns)
 {
 	return c->end_ns && now_ns >= c->end_ns;
 }
 
 /* How much of the CPU the grant has taken up to now. */
-static inline u64 roost_ext_spent_ns(const struct roost_ext_cpu *c, u64 now_ns)
+roost_ext_inline u64 roost_ext_spent_ns(const struct roost_ext_cpu *c, u64 now_ns)
 {
 	return c->end_ns && now_ns > c->start_ns ? now_ns - c->start_ns : 0;
 }
@@ -187,8 +189,8 @@ static inline u64 roost_ext_spent_ns(const struct roost_ext_cpu *c, u64 now_ns)
  * When a grant was running, ends and charges it. The grant byte, if it is still GRANTED, must then become
  * SPENT: the thread has yet to learn of its grant, and has nothing left to give back.
  */
-static inline u32 roost_ext_at_stop(const struct roost_knobs *k, struct roost_task *t, struct roost_ext_cpu *c,
-				    u32 request, u64 now_ns)
+roost_ext_inline u32 roost_ext_at_stop(const struct roost_knobs *k, struct roost_task *t, struct roost_ext_cpu *c,
+						u32 request, u64 now_ns)
 {
 	u32 end;
 
@@ -215,7 +217,7 @@ static inline u32 roost_ext_at_stop(const struct roost_knobs *k, struct roost_ta
  * The same with the thread's two bytes in their place: what the kernel's side calls, and what the model in
  * tests/model explores. Each byte is read once: the thread may be hostile, but it does not run meanwhile.
  */
-static inline u32 roost_ext_slot_preempt(const struct roost_knobs *k, struct roost_task *t, struct roost_ext_cpu *c,
+roost_ext_inline u32 roost_ext_slot_preempt(const struct roost_knobs *k, struct roost_task *t, struct roost_ext_cpu *c,
 					 const volatile u8 *request, volatile u8 *granted, u64 now_ns)
 {
 	u32 verdict = roost_ext_at_preempt(k, t, c, *request, *granted, now_ns);
@@ -225,13 +227,13 @@ static inline u32 roost_ext_slot_preempt(const struct roost_knobs *k, struct roo
 	return verdict;
 }
 
-static inline void roost_ext_slot_take_back(struct roost_task *t, struct roost_ext_cpu *c, volatile u8 *granted)
+roost_ext_inline void roost_ext_slot_take_back(struct roost_task *t, struct roost_ext_cpu *c, volatile u8 *granted)
 {
 	roost_ext_take_back(t, c);
 	*granted = 0;
 }
 
-static inline u32 roost_ext_slot_stop(const struct roost_knobs *k, struct roost_task *t, struct roost_ext_cpu *c,
+roost_ext_inline u32 roost_ext_slot_stop(const struct roost_knobs *k, struct roost_task *t, struct roost_ext_cpu *c,
 				      const volatile u8 *request, volatile u8 *granted, u64 now_ns)
 {
 	u32 end = roost_ext_at_stop(k, t, c, *request, now_ns);
@@ -242,7 +244,7 @@ static inline u32 roost_ext_slot_stop(const struct roost_knobs *k, struct roost_
 }
 
 /* Where a slot may be: its first place, then the next ones, in a map of a power of two of slots. */
-static inline u32 roost_ext_slot_index(u32 tid, u32 probe, u32 nr_slots)
+roost_ext_inline u32 roost_ext_slot_index(u32 tid, u32 probe, u32 nr_slots)
 {
 	return (tid + probe) & (nr_slots - 1);
 }
