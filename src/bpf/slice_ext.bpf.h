@@ -87,11 +87,13 @@ static __always_inline u32 ext_thread_id(struct task_struct *p)
 {
 	struct task_struct___ext *task = (void *)p;
 	struct pid___ext *pid = BPF_CORE_READ(task, thread_pid);
-	u32 level = pid ? BPF_CORE_READ(pid, level) : 0;
+	u32 level = pid ? BPF_CORE_READ(pid, level) : 0, own = (u32)p->pid;
 	int nr = 0;
 
+	/* Or the compiler makes one load of the two, through either pointer, which the verifier refuses. */
+	barrier_var(own);
 	if (!level)
-		return (u32)p->pid;
+		return own;
 	bpf_probe_read_kernel(&nr, sizeof(nr),
 			      (char *)pid + bpf_core_field_offset(struct pid___ext, numbers) +
 			      (u64)level * bpf_core_type_size(struct upid___ext) +
@@ -181,8 +183,12 @@ static __always_inline bool ext_may_hold(s32 cpu)
 	return e && policy_read(e->registered);
 }
 
-/* From dispatch, when @prev would go on but another takes the CPU: true when it goes on all the same. */
-static __noinline bool ext_hold(struct task_struct *prev, s32 cpu)
+/*
+ * These two are global functions, so that the verifier looks at each once and not once a path to its call.
+ *
+ * From dispatch, when @prev would go on but another takes the CPU: true when it goes on all the same.
+ */
+__noinline bool ext_hold(struct task_struct *prev __arg_trusted, s32 cpu)
 {
 	struct ext_cpu_entry *e = ext_cpu(cpu);
 	struct roost_task *t = task_of(prev);
@@ -217,7 +223,7 @@ static __noinline bool ext_hold(struct task_struct *prev, s32 cpu)
 }
 
 /* From stopping. */
-static __noinline int ext_stopping(struct task_struct *p, s32 cpu, bool runnable)
+__noinline int ext_stopping(struct task_struct *p __arg_trusted, s32 cpu, bool runnable)
 {
 	struct ext_cpu_entry *e = ext_cpu(cpu);
 	struct roost_task *t = task_of(p);

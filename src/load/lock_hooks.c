@@ -1,15 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which ways of asking for more time lockfight can use in this build. */
+/* Which ways of asking for more time lockfight can use: those of libroost-slice. */
 #include "load/lockfight.h"
+#include "roost/slice.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+static int any_enter(void)
+{
+	return roost_slice_register();
+}
+
+static int enter(enum roost_slice_backend wanted)
+{
+	int rc = roost_slice_register();
+
+	return rc ? rc : roost_slice_backend() == wanted ? 0 : -EOPNOTSUPP;
+}
+
+static int kernel_enter(void)
+{
+	return enter(ROOST_SLICE_KERNEL);
+}
+
+static int roost_enter(void)
+{
+	return enter(ROOST_SLICE_ROOST);
+}
+
+static void leave(void)
+{
+	roost_slice_unregister();
+}
+
+static void begin(void)
+{
+	roost_slice_begin();
+}
+
+static int end(void)
+{
+	return roost_slice_end();
+}
+
+static const struct lock_hooks hooks_auto = { "auto", any_enter, leave, begin, end };
+static const struct lock_hooks hooks_mainline = { "mainline", kernel_enter, leave, begin, end };
+static const struct lock_hooks hooks_roost = { "roost", roost_enter, leave, begin, end };
 
 const struct lock_hooks *lock_hooks_find(const char *word)
 {
-	static const struct lock_hooks *const all[] = { &lock_hooks_none };
+	static const struct {
+		const struct lock_hooks *hooks;
+		const char *backend;    /* what libroost-slice may look for */
+	} all[] = {
+		{ &lock_hooks_none, NULL },
+		{ &hooks_auto, "auto" },
+		{ &hooks_mainline, "kernel" },
+		{ &hooks_roost, "roost" },
+	};
 
-	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (!strcmp(all[i]->name, word))
-			return all[i];
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (strcmp(all[i].hooks->name, word))
+			continue;
+		/* No thread of the fight has been started yet. */
+		if (all[i].backend && setenv("ROOST_SLICE", all[i].backend, 1))
+			return NULL;
+		return all[i].hooks;
+	}
 	return NULL;
 }

@@ -40,3 +40,8 @@ $(B)/roost-slice.pc: src/slice/roost-slice.pc.in Makefile
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
 
 -include $(wildcard $(B)/slice/*.d)
+
+# The guest's helper for slice-ext needs the library; static, as the others.
+$(B)/vm/guest/slice_stress: tests/vm/guest/slice_stress.c tests/vm/guest/guest.h $(B)/libroost-slice.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -std=c11 -g -O2 $(WARN) -static $< $(B)/libroost-slice.a -o $@ -lpthread

@@ -275,10 +275,10 @@ int roost_slice_leave_(void)
 	/* Cleared first: what is granted from here on belongs to the next section. */
 	ROOST_SLICE_POINT_("leave: before the grant is cleared");
 	*(volatile unsigned char *)&self->granted = 0;
+	me.slot->learned++;
 	if (granted != ROOST_SLICE_GRANTED)
 		return 0;       /* run to its end: the CPU was taken already */
-	if (me.slot)
-		me.slot->given_back++;
+	me.slot->given_back++;
 	ROOST_SLICE_POINT_("leave: before the CPU is given up");
 	sched_yield();
 	errno = saved;

@@ -42,7 +42,8 @@ struct roost_slice_slot {
 	unsigned long long preempted;
 	/* counted by the thread */
 	unsigned long long given_back;
-	unsigned long long pad2[2];
+	unsigned long long learned;     /* grants it saw, running or over; the stress test compares with granted_nr */
+	unsigned long long pad2;
 };
 _Static_assert(sizeof(struct roost_slice_slot) == 64, "one line a thread");
 
