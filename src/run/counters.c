@@ -29,6 +29,9 @@ const struct counter counter_table[] = {
 	C(ext_yields, "slice-ext: given back in time"),
 	C(ext_expired, "slice-ext: run to their end"),
 	C(ext_refused, "slice-ext: refused"),
+	C(ext_cut, "slice-ext: cut short, the thread blocked or a higher class came"),
+	C(ext_preempted, "slice-ext: times a thread lost the CPU inside a critical section"),
+	C(ext_ns, "slice-ext: time that extensions took"),
 };
 const size_t counter_count = sizeof(counter_table) / sizeof(counter_table[0]);
 
