@@ -150,7 +150,8 @@ static void test_xml(void **state)
 
 	assert_true(fd >= 0);
 	n = snprintf(text, sizeof(text),
-		"<?xml version=\"1.0\"?><!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><topology version=\"2.0\">"
+		/* In lines as hwloc writes them: without its libxml plugin it reads no other. */
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n"
 		"<object type=\"Machine\" os_index=\"0\" cpuset=\"0x00000303\" complete_cpuset=\"0x00000303\""
 		" allowed_cpuset=\"0x00000303\" nodeset=\"0x1\" complete_nodeset=\"0x1\" allowed_nodeset=\"0x1\" gp_index=\"1\">"
 		"<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x00000303\" complete_cpuset=\"0x00000303\""

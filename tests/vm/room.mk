@@ -16,8 +16,12 @@ $(B)/vm/guest/%.bpf.o: tests/vm/guest/%.bpf.c
 
 vm-guest: $(VM_GUEST) $(VM_GUEST_BPF)
 
-# Every kernel of docs/kernels.md's list, as a Markdown table (build/vm/kernels.md).
-check-kernels: all
+# Every stock kernel with sched_ext, and one without, as a Markdown table (build/vm/kernels.md).
+check-kernels:
 	tests/vm/run --tag kernels --markdown $(B)/vm/kernels.md; e=$$?; cat $(B)/vm/kernels.md; exit $$e
 
-.PHONY: vm-guest check-kernels
+# ./demo and ./check in a fresh Debian 12 and 13.
+check-fresh:
+	tools/check-fresh
+
+.PHONY: vm-guest check-kernels check-fresh

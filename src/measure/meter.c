@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where each of the machine's counters is read; machine.h lists them. */
-#include "measure/machine.h"
+/* Where each of the machine's counters is read; meter.h lists them. */
+#include "measure/meter.h"
 
 #include <dirent.h>
 #include <fnmatch.h>
@@ -21,7 +21,7 @@ struct memory_event {
 	double bytes_a_count;
 };
 
-struct machine {
+struct meter {
 	char root[200];
 	int *migrations;	/* one a CPU */
 	unsigned n_cpus;
@@ -29,10 +29,10 @@ struct machine {
 	unsigned n_zones;
 	struct memory_event memory[MEMORY_MAX];
 	unsigned n_memory;
-	const char *why[MACHINE_VALUES];
+	const char *why[METER_VALUES];
 };
 
-static FILE *open_below(const struct machine *m, const char *path)
+static FILE *open_below(const struct meter *m, const char *path)
 {
 	char full[600];
 
@@ -40,7 +40,7 @@ static FILE *open_below(const struct machine *m, const char *path)
 	return fopen(full, "re");
 }
 
-static int read_number(const struct machine *m, const char *path, double *v)
+static int read_number(const struct meter *m, const char *path, double *v)
 {
 	FILE *f = open_below(m, path);
 	int ok = f && fscanf(f, "%lf", v) == 1;
@@ -50,7 +50,7 @@ static int read_number(const struct machine *m, const char *path, double *v)
 	return ok ? 0 : -1;
 }
 
-static void read_stat(const struct machine *m, struct machine_sample *s)
+static void read_stat(const struct meter *m, struct meter_sample *s)
 {
 	double tick = (double)sysconf(_SC_CLK_TCK), u, nice, sys, idle, io, irq, soft;
 	char line[1024];
@@ -59,18 +59,18 @@ static void read_stat(const struct machine *m, struct machine_sample *s)
 	while (f && fgets(line, sizeof(line), f)) {
 		/* guest time is in user time already */
 		if (sscanf(line, "cpu %lf %lf %lf %lf %lf %lf %lf", &u, &nice, &sys, &idle, &io, &irq, &soft) == 7) {
-			s->v[MACHINE_USER_S] = (u + nice) / tick;
-			s->v[MACHINE_SYSTEM_S] = (sys + irq + soft) / tick;
+			s->v[METER_USER_S] = (u + nice) / tick;
+			s->v[METER_SYSTEM_S] = (sys + irq + soft) / tick;
 		}
 		if (sscanf(line, "ctxt %lf", &u) == 1)
-			s->v[MACHINE_SWITCHES] = u;
+			s->v[METER_SWITCHES] = u;
 	}
 	if (f)
 		fclose(f);
 }
 
 /* The 8th number of a CPU's line: nanoseconds its tasks waited. */
-static void read_schedstat(const struct machine *m, struct machine_sample *s)
+static void read_schedstat(const struct meter *m, struct meter_sample *s)
 {
 	char line[4096];
 	double delay, sum = 0;
@@ -86,11 +86,11 @@ static void read_schedstat(const struct machine *m, struct machine_sample *s)
 	if (f)
 		fclose(f);
 	if (seen)
-		s->v[MACHINE_RUN_DELAY_S] = sum / 1e9;
+		s->v[METER_RUN_DELAY_S] = sum / 1e9;
 }
 
 /* How often any CPU entered any idle state: each entry is one wakeup later. */
-static void read_idle(const struct machine *m, struct machine_sample *s)
+static void read_idle(const struct meter *m, struct meter_sample *s)
 {
 	char path[256];
 	double usage, sum = 0;
@@ -105,10 +105,10 @@ static void read_idle(const struct machine *m, struct machine_sample *s)
 			seen = 1;
 		}
 	if (seen)
-		s->v[MACHINE_IDLE_WAKEUPS] = sum;
+		s->v[METER_IDLE_WAKEUPS] = sum;
 }
 
-static void read_energy(const struct machine *m, struct machine_sample *s)
+static void read_energy(const struct meter *m, struct meter_sample *s)
 {
 	char path[256];
 	double uj, sum = 0;
@@ -120,14 +120,14 @@ static void read_energy(const struct machine *m, struct machine_sample *s)
 		sum += uj / 1e6;
 	}
 	if (m->n_zones)
-		s->v[MACHINE_ENERGY_J] = sum;
+		s->v[METER_ENERGY_J] = sum;
 }
 
-void machine_read(struct machine *m, struct machine_sample *s)
+void meter_read(struct meter *m, struct meter_sample *s)
 {
 	double sum = 0;
 
-	for (unsigned i = 0; i < MACHINE_VALUES; i++)
+	for (unsigned i = 0; i < METER_VALUES; i++)
 		s->v[i] = NAN;
 	read_stat(m, s);
 	read_schedstat(m, s);
@@ -135,31 +135,31 @@ void machine_read(struct machine *m, struct machine_sample *s)
 	read_energy(m, s);
 	for (unsigned i = 0; i < m->n_cpus; i++)
 		sum += m->migrations[i] >= 0 ? perf_read(m->migrations[i]) : 0;
-	if (!m->why[MACHINE_MIGRATIONS])
-		s->v[MACHINE_MIGRATIONS] = sum;
+	if (!m->why[METER_MIGRATIONS])
+		s->v[METER_MIGRATIONS] = sum;
 	sum = 0;
 	for (unsigned i = 0; i < m->n_memory; i++)
 		sum += perf_read(m->memory[i].fd) * m->memory[i].bytes_a_count;
 	if (m->n_memory)
-		s->v[MACHINE_MEMORY_BYTES] = sum;
+		s->v[METER_MEMORY_BYTES] = sum;
 }
 
-void machine_delta(struct machine *m, const struct machine_sample *before, const struct machine_sample *after,
-		   struct machine_sample *out)
+void meter_delta(struct meter *m, const struct meter_sample *before, const struct meter_sample *after,
+		   struct meter_sample *out)
 {
-	for (unsigned i = 0; i < MACHINE_VALUES; i++)
+	for (unsigned i = 0; i < METER_VALUES; i++)
 		out->v[i] = after->v[i] - before->v[i];
 	/* A package's energy counter wraps after hours at most once a run: then the difference is not known. */
-	if (out->v[MACHINE_ENERGY_J] < 0)
-		out->v[MACHINE_ENERGY_J] = NAN;
+	if (out->v[METER_ENERGY_J] < 0)
+		out->v[METER_ENERGY_J] = NAN;
 }
 
-const char *machine_why_not(const struct machine *m, enum machine_value v)
+const char *meter_why_not(const struct meter *m, enum meter_value v)
 {
 	return m->why[v];
 }
 
-static void find_cpus(struct machine *m)
+static void find_cpus(struct meter *m)
 {
 	char line[256] = "0", *last;
 	FILE *f = open_below(m, "/sys/devices/system/cpu/possible");
@@ -177,7 +177,7 @@ static void find_cpus(struct machine *m)
 		m->n_cpus = 8192;
 }
 
-static void open_migrations(struct machine *m)
+static void open_migrations(struct meter *m)
 {
 	unsigned open = 0;
 
@@ -186,11 +186,11 @@ static void open_migrations(struct machine *m)
 		open += m->migrations[i] >= 0;
 	}
 	if (!open)
-		m->why[MACHINE_MIGRATIONS] = "perf events are not allowed here (root, or kernel.perf_event_paranoid)";
+		m->why[METER_MIGRATIONS] = "perf events are not allowed here (root, or kernel.perf_event_paranoid)";
 }
 
 /* Only whole packages: the zones below them are parts of the same energy. */
-static void find_zones(struct machine *m)
+static void find_zones(struct meter *m)
 {
 	char path[256];
 	struct dirent *e;
@@ -199,13 +199,13 @@ static void find_zones(struct machine *m)
 
 	snprintf(path, sizeof(path), "%s/sys/class/powercap", m->root);
 	d = opendir(path);
-	m->why[MACHINE_ENERGY_J] = "no RAPL counter (a virtual machine, most likely)";
+	m->why[METER_ENERGY_J] = "no RAPL counter (a virtual machine, most likely)";
 	while (d && (e = readdir(d)) && m->n_zones < ZONES_MAX) {
 		if (fnmatch("intel-rapl:[0-9]*", e->d_name, 0) || strchr(strchr(e->d_name, ':') + 1, ':'))
 			continue;
 		snprintf(path, sizeof(path), "/sys/class/powercap/%.60s/energy_uj", e->d_name);
 		if (read_number(m, path, &uj)) {
-			m->why[MACHINE_ENERGY_J] = "RAPL counters are there, but only root may read them";
+			m->why[METER_ENERGY_J] = "RAPL counters are there, but only root may read them";
 			continue;
 		}
 		snprintf(m->zones[m->n_zones++], sizeof(m->zones[0]), "%.60s", e->d_name);
@@ -213,7 +213,7 @@ static void find_zones(struct machine *m)
 	if (d)
 		closedir(d);
 	if (m->n_zones)
-		m->why[MACHINE_ENERGY_J] = NULL;
+		m->why[METER_ENERGY_J] = NULL;
 }
 
 /* "event=0x04,umask=0x03" as sysfs has it, with event in bits 0-7 and umask in 8-15, as memory controllers do. */
@@ -235,7 +235,7 @@ static int parse_event(const char *text, uint64_t *config)
 }
 
 /* One memory controller's count of one kind; the cpumask names one CPU a socket. */
-static void open_memory_event(struct machine *m, const char *dev, const char *event)
+static void open_memory_event(struct meter *m, const char *dev, const char *event)
 {
 	char path[256], text[128], cpus[256], *p;
 	double type, scale;
@@ -272,7 +272,7 @@ static void open_memory_event(struct machine *m, const char *dev, const char *ev
 	}
 }
 
-static void open_memory(struct machine *m)
+static void open_memory(struct meter *m)
 {
 	static const char *const events[] = { "cas_count_read", "cas_count_write" };
 	char path[256];
@@ -288,13 +288,13 @@ static void open_memory(struct machine *m)
 	if (d)
 		closedir(d);
 	if (!m->n_memory)
-		m->why[MACHINE_MEMORY_BYTES] = "no counter of a memory controller";
+		m->why[METER_MEMORY_BYTES] = "no counter of a memory controller";
 }
 
-struct machine *machine_open(const char *root)
+struct meter *meter_open(const char *root)
 {
-	struct machine *m = calloc(1, sizeof(*m));
-	struct machine_sample s;
+	struct meter *m = calloc(1, sizeof(*m));
+	struct meter_sample s;
 
 	if (!m)
 		return NULL;
@@ -308,17 +308,17 @@ struct machine *machine_open(const char *root)
 	open_migrations(m);
 	find_zones(m);
 	open_memory(m);
-	machine_read(m, &s);
-	if (isnan(s.v[MACHINE_RUN_DELAY_S]))
-		m->why[MACHINE_RUN_DELAY_S] = "no /proc/schedstat (CONFIG_SCHEDSTATS)";
-	if (isnan(s.v[MACHINE_IDLE_WAKEUPS]))
-		m->why[MACHINE_IDLE_WAKEUPS] = "no cpuidle states (a virtual machine, most likely)";
-	if (isnan(s.v[MACHINE_USER_S]))
-		m->why[MACHINE_USER_S] = m->why[MACHINE_SYSTEM_S] = m->why[MACHINE_SWITCHES] = "no /proc/stat";
+	meter_read(m, &s);
+	if (isnan(s.v[METER_RUN_DELAY_S]))
+		m->why[METER_RUN_DELAY_S] = "no /proc/schedstat (CONFIG_SCHEDSTATS)";
+	if (isnan(s.v[METER_IDLE_WAKEUPS]))
+		m->why[METER_IDLE_WAKEUPS] = "no cpuidle states (a virtual machine, most likely)";
+	if (isnan(s.v[METER_USER_S]))
+		m->why[METER_USER_S] = m->why[METER_SYSTEM_S] = m->why[METER_SWITCHES] = "no /proc/stat";
 	return m;
 }
 
-void machine_close(struct machine *m)
+void meter_close(struct meter *m)
 {
 	if (!m)
 		return;
