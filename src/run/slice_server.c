@@ -92,11 +92,17 @@ static void drop(struct slice_server *s, struct peer *p)
 	} else {
 		s->nr_silent--;
 	}
-	/* A child of the peer may hold the connection too: closing is not the end of it, this is. */
+	/*
+	 * Closing alone is not the end: a child of ours, between fork and exec, may hold the descriptor, and so
+	 * keep it in the epoll set; a child of the peer may hold the connection.
+	 */
+	epoll_ctl(s->epoll, EPOLL_CTL_DEL, p->sock, NULL);
 	shutdown(p->sock, SHUT_RDWR);
 	close(p->sock);
-	if (p->pidfd >= 0)
+	if (p->pidfd >= 0) {
+		epoll_ctl(s->epoll, EPOLL_CTL_DEL, p->pidfd, NULL);
 		close(p->pidfd);
+	}
 	if (p->prev)
 		p->prev->next = p->next;
 	else
