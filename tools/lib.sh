@@ -179,11 +179,12 @@ guest_tool() {
 	return 1
 }
 
-# Directories of unpacked libraries, for LD_LIBRARY_PATH.
+# Directories of unpacked libraries, for LD_LIBRARY_PATH. One with a C library of its own (kernel/build's pahole)
+# would break every program here.
 cache_libs() {
 	r=
 	for d in "$host_cache"/pkg/*/usr/lib/x86_64-linux-gnu "$host_cache"/pkg/*/lib/x86_64-linux-gnu; do
-		[ ! -d "$d" ] || r=$r${r:+:}$d
+		[ ! -d "$d" ] || [ -e "$d/libc.so.6" ] || r=$r${r:+:}$d
 	done
 	printf '%s\n' "$r"
 }
