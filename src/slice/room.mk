@@ -45,3 +45,17 @@ $(B)/roost-slice.pc: src/slice/roost-slice.pc.in Makefile
 $(B)/vm/guest/slice_stress: tests/vm/guest/slice_stress.c tests/vm/guest/guest.h $(B)/libroost-slice.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -std=c11 -g -O2 $(WARN) -static $< $(B)/libroost-slice.a -o $@ -lpthread
+
+$(B)/bench/slice_cost: bench/slice_cost.c $(B)/libroost-all.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MT $@ -MF $@.d $< $(B)/libroost-all.a $(LDFLAGS) -o $@ $(LDLIBS)
+
+# As a user would build them: against the library only.
+examples: $(B)/examples/spinlock $(B)/examples/spinqueue
+$(B)/examples/spinlock: examples/spinlock.c $(B)/libroost-slice.a include/roost/slice.h
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE -g $(OPT) $(WARN) -Iinclude $< $(B)/libroost-slice.a -o $@ -lpthread
+$(B)/examples/spinqueue: examples/spinqueue.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE -g $(OPT) $(WARN) $< -o $@ -lpthread
+.PHONY: examples
