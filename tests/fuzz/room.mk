@@ -1,4 +1,4 @@
-# One program a tests/fuzz/*.c; without arguments each runs for a few seconds with a fixed seed. Part of `make unit`.
+# One program a tests/fuzz/*.c; without arguments each runs for a few seconds with a fixed seed. ./check runs them.
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/*.c))
 
 $(B)/fuzz/%: tests/fuzz/%.c $(B)/libroost-all.a
@@ -7,6 +7,6 @@ $(B)/fuzz/%: tests/fuzz/%.c $(B)/libroost-all.a
 
 fuzz: $(FUZZ)
 	@for t in $(FUZZ); do $$t || exit 1; done
-unit: fuzz
+TESTS += $(FUZZ)
 .PHONY: fuzz
 -include $(wildcard $(B)/fuzz/*.d)

@@ -1,4 +1,4 @@
-# One program a tests/model/*.c; each explores a protocol exhaustively and exits 0 or 1. Part of `make unit`.
+# One program a tests/model/*.c; each explores a protocol exhaustively and exits 0 or 1. ./check runs them.
 MODEL := $(patsubst tests/model/%.c,$(B)/model/%,$(wildcard tests/model/*.c))
 
 $(B)/model/%: tests/model/%.c $(B)/libroost-all.a
@@ -7,6 +7,6 @@ $(B)/model/%: tests/model/%.c $(B)/libroost-all.a
 
 model: $(MODEL)
 	@for t in $(MODEL); do $$t || exit 1; done
-unit: model
+TESTS += $(MODEL)
 .PHONY: model
 -include $(wildcard $(B)/model/*.d)
