@@ -22,8 +22,12 @@ scx_state() { cat $scx/state 2>/dev/null || echo "no sched_ext"; }
 scx_ops() { cat $scx/root/ops 2>/dev/null; }
 cpus_online() { getconf _NPROCESSORS_ONLN 2>/dev/null || nproc; }
 
+# --plain: the row's load under the kernel's own scheduler, to tell a row that asks too much from a roost that gives too little.
+plain() { [ -e /root/plain ]; }
+
 # roost_up [ARG...]: starts `roost run ARG...` and returns when it schedules.
 roost_up() {
+	! plain || return 0
 	roost run "$@" >/tmp/roost.out 2>/tmp/roost.err &
 	roost_pid=$!
 	i=0
@@ -42,6 +46,7 @@ roost_up() {
 
 # Still the same load of it, and no task refused?
 roost_alive() {
+	! plain || return 0
 	kill -0 $roost_pid 2>/dev/null || {
 		wait $roost_pid
 		fail "roost ended by itself with exit code $? ${1:-}"
@@ -53,6 +58,7 @@ roost_alive() {
 
 # roost_down [SIGNAL]: asks it to go; it must do so within 20 s, with exit code 0, and leave sched_ext off.
 roost_down() {
+	! plain || return 0
 	roost_alive "before it was asked to"
 	kill -"${1:-INT}" $roost_pid
 	i=0

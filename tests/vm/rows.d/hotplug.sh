@@ -4,13 +4,13 @@
 times=$1
 last=$(($(ls -d /sys/devices/system/cpu/cpu[0-9]* | wc -l) - 1))
 roost_up
-busy $((last + 2))
+busy $last
 sleeper 1000 2 >/dev/null &
 (while hackbench -g 1 -l 20 >/dev/null; do :; done; echo "hackbench failed" >/tmp/lost) &
 i=0
 while [ $i -lt "$times" ]; do
-	# Mostly one at a time; every fifth time all but CPU 0.
-	if [ $((i % 5)) = 4 ]; then
+	# Mostly one at a time; every twentieth time all but CPU 0.
+	if [ $((i % 20)) = 19 ]; then
 		for c in $(seq 1 "$last"); do echo 0 >/sys/devices/system/cpu/cpu$c/online || fail "CPU $c does not go off"; done
 		for c in $(seq 1 "$last"); do echo 1 >/sys/devices/system/cpu/cpu$c/online || fail "CPU $c does not come on"; done
 	else

@@ -20,7 +20,9 @@ note "$(cat /tmp/softirq), $(cat /tmp/migdis)"
 note "ksoftirqd/$cpu ran $runs times and waited $wait_ms ms in all"
 within "$(field min_rounds "$(cat /tmp/migdis)")" 2 1000000000 "rounds of the unluckiest migration-disabled task"
 within "$(field max_round_ms "$(cat /tmp/migdis)")" 0 5000 "longest round of a migration-disabled task, ms"
-within "$(awk '$7 > m { m = $7 } END { print m + 0 }' /tmp/hogs)" 0 3000 "longest wait of a hog, ms"
+within "$(awk '$2 != 1 && $7 > m { m = $7 } END { print m + 0 }' /tmp/hogs)" 0 3000 "longest wait of a nice 0 hog, ms"
+# A datagram is only done with when ksoftirqd has run: without it the socket buffer, 277 of them, stays full.
+within "$(field sent "$(cat /tmp/softirq)")" 556 100000000 "datagrams sent"
 within "$wait_ms" 0 9000 "wait of ksoftirqd in 10 s, ms"
 roost_down
 pass
