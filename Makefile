@@ -51,7 +51,7 @@ $(B)/scx_roost: $(B)/roost
 	ln -sf roost $@
 
 # The sched_ext object: compiled by clang, embedded in the program by src/run/bpf_object.c.
-$(B)/bpf/%.bpf.o: src/bpf/%.bpf.c
+build/bpf/%.bpf.o: src/bpf/%.bpf.c
 	@mkdir -p $(@D)
 	$(CLANG) -std=gnu11 -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
 		-Wno-unused-parameter -Wno-missing-declarations -isystem /usr/include/x86_64-linux-gnu -Isrc $(DEPS_CPPFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@

@@ -650,6 +650,7 @@ int BPF_PROG(roost_sched_switch, bool preempt, struct task_struct *prev, struct 
 		cpu_given_back(cpu, c, env_now());
 		return 0;
 	}
+	c->rt_pid = (u32)next->pid;
 	cpu_taken(cpu, c, env_now());
 	rq = compat_rq(cpu);
 	if (rq && rq->scx.local_dsq.nr && bpf_ksym_exists(scx_bpf_reenqueue_local___v2))

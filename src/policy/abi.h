@@ -111,7 +111,7 @@ struct roost_cpu {
 	u64 curr_start_ns;
 	u64 far_steal_ns;           /* when it last looked beyond its LLC for work */
 	u32 curr_idle_class;        /* the running task is SCHED_IDLE */
-	u32 pad1;
+	u32 rt_pid;                 /* who holds it while ROOST_CPU_RT_HELD */
 	u64 balance_stamp_ns;       /* when it last thought of handing a task over */
 	u64 rt_start_ns;            /* a higher class has it since; 0 = none */
 	u64 pad2[2];
