@@ -37,7 +37,7 @@ include $(wildcard src/*/room.mk tests/*/room.mk bench/room.mk man/room.mk kerne
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+	@echo "CC $<"; $(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
 # Everything but main(): what the program and the tests link.
 $(B)/libroost-all.a: $(LIBOBJ)

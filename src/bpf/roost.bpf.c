@@ -73,33 +73,16 @@ static __always_inline void count_choice(const struct roost_choice *ch, s32 prev
 static __noinline s32 nearest_allowed(struct task_struct *p, s32 prev)
 {
 	struct roost_cpu *c = env_cpu(prev);
-	struct roost_llc *l;
-	s32 cpu = -1, best;
+	s32 cpu = -1, llc;
 
-	if (!c)
-		c = env_cpu(0);
-	l = c ? env_llc(c->llc) : 0;
-	if (l)
-		cpu = policy_lightest_cpu(p, l);
-	if (cpu < 0 && c) {
-		best = policy_lightest_llc(p, c);
-		l = best >= 0 ? env_llc((u32)best) : 0;
-		if (l)
-			cpu = policy_lightest_cpu(p, l);
+	if (c)
+		cpu = policy_lightest_cpu(p, c->llc);
+	if (cpu < 0) {
+		llc = policy_lightest_llc(p, c ? c->llc : 0);
+		if (llc >= 0)
+			cpu = policy_lightest_cpu(p, (u32)llc);
 	}
 	return cpu >= 0 ? cpu : prev;
-}
-
-static __noinline void choose_wakeup(struct task_struct *p, struct policy_wake *w,
-				     struct roost_choice *ch)
-{
-	policy_wakeup(p, w, env_now(), ch);
-}
-
-static __noinline void choose_fork(struct task_struct *p, struct policy_wake *w,
-				   struct roost_choice *ch)
-{
-	policy_fork(p, w, ch);
 }
 
 SEC("struct_ops/roost_select_cpu")
@@ -110,12 +93,12 @@ s32 BPF_PROG(roost_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_fla
 	struct policy_wake w = {};
 	struct roost_choice ch = {};
 	struct roost_cpu *c, *here;
-	struct roost_llc *l;
 	u64 now = env_now();
 	bool fork = wake_flags & ROOST_FLAG(scx_wake_flags, SCX_WAKE_FORK);
 
 	if (!t || (t->flags & ROOST_TASK_SPINNER))
 		return prev_cpu;
+	w.now_ns = now;
 	w.prev = prev_cpu;
 	w.waker = (s32)bpf_get_smp_processor_id();
 	here = env_cpu(w.waker);
@@ -124,7 +107,7 @@ s32 BPF_PROG(roost_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_fla
 	if (POLICY_UNLIKELY(!env_allowed(p, prev_cpu)))
 		w.prev = nearest_allowed(p, prev_cpu);
 	if (fork) {
-		choose_fork(p, &w, &ch);
+		policy_fork(p, &w, &ch);
 	} else {
 		wt = task_of(waker);
 		if (wt) {
@@ -145,10 +128,8 @@ s32 BPF_PROG(roost_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_fla
 			policy_util_task(&t->util, now, false);
 			w.task_util = policy_util_of(&t->util);
 		}
-		choose_wakeup(p, &w, &ch);
-		l = env_llc(here->llc);
-		if (l)
-			policy_depth_update(l, now, 4 * POLICY_DEPTH_INTERVAL_NS);
+		policy_wakeup(p, &w, &ch);
+		policy_depth_update(here->llc, now, 4 * POLICY_DEPTH_INTERVAL_NS);
 	}
 	count_choice(&ch, prev_cpu, !fork);
 	report(p, &w, &ch, now);
@@ -178,7 +159,7 @@ static __always_inline s32 queue_cpu_for(struct task_struct *p, struct roost_cpu
 
 	if (POLICY_LIKELY(usable(c)) || !movable(p))
 		return cpu;
-	other = policy_fetcher(p, c);
+	other = policy_fetcher(p, cpu);
 	if (other >= 0) {
 		ch.claimed = 1;
 		/* queue_on clears the bit and wakes the CPU: give the claim back for that */
@@ -231,7 +212,7 @@ void BPF_PROG(roost_enqueue, struct task_struct *p, u64 enq_flags)
 	w = env_word(c->word);
 	bit = policy_bit(cpu);
 	if (w && (policy_read(w->idle) & bit) && (policy_word_clear(&w->idle, bit) & bit)) {
-		policy_core_busy(c);
+		policy_core_busy(cpu);
 		t->wait_start_ns = now;
 		compat_insert(p, ROOST_DSQ_LOCAL, t->slice_ns, enq_flags);
 		return;
@@ -495,7 +476,7 @@ static __noinline int send_for_help(s32 cpu, u64 now)
 			t = task_of(p);
 			if (!t || !movable(p) || !policy_may_steal(c, t->wait_start_ns, now))
 				continue;
-			helper = policy_fetcher(p, c);
+			helper = policy_fetcher(p, cpu);
 			break;
 		}
 	}
@@ -516,7 +497,7 @@ static __noinline int hand_over(s32 cpu, u64 now)
 
 	if (!c)
 		return 0;
-	to = policy_balance_to(c, (u32)(now / policy_max(1, policy_read(env_knobs()->balance_ns))));
+	to = policy_balance_to(cpu, (u32)(now / policy_max(1, policy_read(env_knobs()->balance_ns))));
 	o = to >= 0 ? env_cpu(to) : 0;
 	if (o) {
 		policy_write(o->pull_from, cpu);
@@ -532,7 +513,6 @@ void BPF_PROG(roost_tick, struct task_struct *p)
 	s32 cpu = scx_bpf_task_cpu(p);
 	struct roost_cpu *c = env_cpu(cpu);
 	struct roost_task *t = task_of(p);
-	struct roost_llc *l;
 	u64 now = env_now(), balance;
 
 	if (!c || !t || (t->flags & ROOST_TASK_SPINNER))
@@ -540,9 +520,7 @@ void BPF_PROG(roost_tick, struct task_struct *p)
 	cpu_util(c, now, true);
 	policy_vtime(c, now);
 	policy_lead_update(c, false);
-	l = env_llc(c->llc);
-	if (l)
-		policy_depth_update(l, now, POLICY_DEPTH_INTERVAL_NS);
+	policy_depth_update(c->llc, now, POLICY_DEPTH_INTERVAL_NS);
 	if (POLICY_LIKELY(!policy_read(c->nr_queued)))
 		return;
 	if (now - policy_read(c->curr_start_ns) >= policy_slice(policy_read(c->nr_runnable)))
@@ -581,7 +559,6 @@ void BPF_PROG(roost_update_idle, s32 cpu, bool idle)
 static __always_inline void cpu_taken(s32 cpu, struct roost_cpu *c, u64 now)
 {
 	struct roost_cpu *o;
-	struct roost_llc *l;
 	s32 helper;
 
 	__sync_fetch_and_or(&c->flags, ROOST_CPU_RT_HELD);
@@ -589,8 +566,7 @@ static __always_inline void cpu_taken(s32 cpu, struct roost_cpu *c, u64 now)
 	policy_sidle_update(c, cpu);
 	if (!policy_read(c->nr_queued))
 		return;
-	l = env_llc(c->llc);
-	helper = l ? policy_fetcher(0, c) : -1;
+	helper = policy_fetcher(0, cpu);
 	o = helper >= 0 ? env_cpu(helper) : 0;
 	if (o) {
 		policy_write(o->pull_from, cpu);
@@ -704,7 +680,7 @@ void BPF_PROG(roost_cpu_offline, s32 cpu)
 	set_online(cpu, false);
 	if (!c || !policy_read(c->nr_queued))
 		return;
-	helper = policy_fetcher(0, c);
+	helper = policy_fetcher(0, cpu);
 	o = helper >= 0 ? env_cpu(helper) : 0;
 	if (o) {
 		policy_write(o->pull_from, cpu);

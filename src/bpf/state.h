@@ -10,24 +10,7 @@
 #define ROOST_BPF_STATE_H
 
 #include "compat.h"
-
-#define ROOST_ARRAY(name, type_, entries, flags)            \
-	struct {                                            \
-		__uint(type, BPF_MAP_TYPE_ARRAY);           \
-		__uint(map_flags, flags);                   \
-		__uint(max_entries, entries);               \
-		__type(key, u32);                           \
-		__type(value, type_);                       \
-	} name SEC(".maps")
-
-ROOST_ARRAY(roost_knobs, struct roost_knobs, 1, BPF_F_MMAPABLE);
-ROOST_ARRAY(roost_machine, struct roost_machine, 1, BPF_F_MMAPABLE);
-ROOST_ARRAY(roost_control, struct roost_control, 1, BPF_F_MMAPABLE);
-ROOST_ARRAY(roost_exit, struct roost_exit, 1, BPF_F_MMAPABLE);
-ROOST_ARRAY(roost_cpus, struct roost_cpu, 1, BPF_F_MMAPABLE);
-ROOST_ARRAY(roost_llcs, struct roost_llc, 1, BPF_F_MMAPABLE);
-ROOST_ARRAY(roost_words, struct roost_llc_word, 1, BPF_F_MMAPABLE);
-ROOST_ARRAY(roost_stats, struct roost_stats, 1, BPF_F_MMAPABLE);
+#include "records.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -41,54 +24,16 @@ struct {
 	__uint(max_entries, 1 << 20);
 } roost_events SEC(".maps");
 
-#define ROOST_LOOKUP(map, index)                            \
-	({                                                  \
-		u32 __key = (u32)(index);                   \
-		bpf_map_lookup_elem(&(map), &__key);        \
-	})
-
 /* Set by the program before the load; the verifier drops what is switched off. */
 const volatile bool roost_partial = false;
 const volatile bool roost_trace_switch = false; /* see real-time tasks by tracing, not by cpu_release */
 
-typedef struct task_struct env_task;
+/* a macro: CO-RE looks records up by the name in the code, and a typedef would be one */
+#define env_task struct task_struct
 
 static __always_inline u64 env_now(void)
 {
 	return compat_now();
-}
-
-/* Arrays of one entry never miss; the verifier wants to see that said. */
-static struct roost_knobs no_knobs;
-static struct roost_machine no_machine;
-
-static __always_inline struct roost_knobs *env_knobs(void)
-{
-	struct roost_knobs *k = ROOST_LOOKUP(roost_knobs, 0);
-
-	return k ? k : &no_knobs;
-}
-
-static __always_inline struct roost_machine *env_machine(void)
-{
-	struct roost_machine *m = ROOST_LOOKUP(roost_machine, 0);
-
-	return m ? m : &no_machine;
-}
-
-static __always_inline struct roost_cpu *env_cpu(s32 cpu)
-{
-	return ROOST_LOOKUP(roost_cpus, cpu);
-}
-
-static __always_inline struct roost_llc *env_llc(u32 llc)
-{
-	return ROOST_LOOKUP(roost_llcs, llc);
-}
-
-static __always_inline struct roost_llc_word *env_word(u32 word)
-{
-	return ROOST_LOOKUP(roost_words, word);
 }
 
 static __always_inline u64 env_domain(s32 cpu)

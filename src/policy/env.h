@@ -5,7 +5,6 @@
  *
  * A host defines, as static inline functions or macros:
  *
- *   u64 env_now(void)                        nanoseconds, monotonic
  *   struct roost_knobs *env_knobs(void)      never NULL
  *   struct roost_machine *env_machine(void)  never NULL
  *   struct roost_cpu *env_cpu(s32 cpu)       NULL for a number that is no possible CPU
@@ -16,7 +15,7 @@
  *   u64 env_domain(s32 cpu)                  the scheduling domain of a CPU (a cpuset partition makes a new one)
  *   env_for(i, n)                            a loop header: u32 i from 0 to n - 1; n may be a variable
  *
- * and the type env_task: the host's own task, which the policy only hands back.
+ * Time comes in as an argument. And the type env_task: the host's own task, which the policy only hands back.
  *
  * Policy functions are called with preemption off on the deciding CPU; several CPUs decide at once. All
  * they share are the records of abi.h; bitmap words are changed with the atomic helpers below only.
@@ -27,6 +26,23 @@
 #include "abi.h"
 
 #define policy_inline static inline __attribute__((always_inline, unused))
+
+/*
+ * A step of the policy. For the verifier it is a function of its own, proved once and not again for each way
+ * in, which keeps the whole well below its limits; elsewhere it is inlined. Arguments are numbers and pointers
+ * to records, five at most: the number of a CPU, not its record, is handed on.
+ */
+#ifdef __BPF__
+#define policy_fn __attribute__((noinline, weak))
+#define policy_nonnull __attribute__((btf_decl_tag("arg:nonnull")))
+#ifndef policy_task_arg /* how the verifier is to see an env_task; a host may have a record of its own */
+#define policy_task_arg __attribute__((btf_decl_tag("arg:trusted"), btf_decl_tag("arg:nullable")))
+#endif
+#else
+#define policy_fn static inline __attribute__((unused))
+#define policy_nonnull
+#define policy_task_arg
+#endif
 
 #define POLICY_LIKELY(x) __builtin_expect(!!(x), 1)
 #define POLICY_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -50,6 +66,17 @@ policy_inline u64 policy_word_clear(u64 *word, u64 bits)
 policy_inline u64 policy_bit(s32 cpu)
 {
 	return 1ULL << (cpu & 63);
+}
+
+/* x & 31, in a way that the verifier sees and the compiler cannot fold into something it does not. */
+policy_inline u64 policy_index32(u64 x)
+{
+#ifdef __BPF__
+	__asm__ volatile("%0 &= 31" : "+r"(x));
+	return x;
+#else
+	return x & 31;
+#endif
 }
 
 /* Number of bits set. No instruction for it in BPF. */

@@ -54,14 +54,16 @@ policy_inline bool policy_idle(struct roost_cpu *c, s32 cpu, u64 now)
 	return policy_truly_idle(c, cpu) || policy_in_grace(c, now);
 }
 
-/* Sets or clears the idle-core candidate bits of every online thread of @c's core. */
-policy_inline void policy_core_mark(struct roost_cpu *c, bool idle)
+/* Sets or clears the idle-core candidate bits of every online thread of the core of @cpu. */
+policy_fn int policy_core_mark(s32 cpu, bool idle)
 {
+	struct roost_cpu *c = env_cpu(cpu), *s;
 	struct roost_llc_word *w;
-	struct roost_cpu *s;
 	u64 bit;
 	u32 i;
 
+	if (!c)
+		return 0;
 	for (i = 0; i < ROOST_MAX_SIBLINGS; i++) {
 		if (i >= c->nr_siblings)
 			break;
@@ -77,29 +79,32 @@ policy_inline void policy_core_mark(struct roost_cpu *c, bool idle)
 				policy_word_clear(&w->core, bit);
 		}
 	}
+	return 0;
 }
 
-/* The core of @c loses its idle-core bits. Costs one test on a machine without SMT. */
-policy_inline void policy_core_busy(struct roost_cpu *c)
+/* The core of @cpu loses its idle-core bits. Costs one test on a machine without SMT. */
+policy_inline void policy_core_busy(s32 cpu)
 {
 	if (env_machine()->smt)
-		policy_core_mark(c, false);
+		policy_core_mark(cpu, false);
 }
 
 /*
  * Takes @cpu if it is ok for the wakee. A truly idle CPU is claimed: of two wakers one gets it. Losing
  * that race is not ok, as the CPU has a wakeup pending then (grace and sidle are looked at afterwards).
+ * Returns enum policy_taken.
  */
-policy_inline enum policy_taken policy_take(struct roost_cpu *c, s32 cpu, bool wakee_idle_class, u64 now)
+policy_fn int policy_take(s32 cpu, bool wakee_idle_class, u64 now)
 {
-	struct roost_llc_word *w = env_word(c->word);
+	struct roost_cpu *c = env_cpu(cpu);
+	struct roost_llc_word *w = c ? env_word(c->word) : 0;
 	u64 bit = policy_bit(cpu);
 
 	if (!w)
 		return POLICY_NOT_OK;
 	if ((policy_read(w->idle) & bit) && (policy_word_clear(&w->idle, bit) & bit)) {
 		if (!policy_read(env_knobs()->idle_grace_ns))
-			policy_core_busy(c);
+			policy_core_busy(cpu);
 		return POLICY_OK_CLAIMED;
 	}
 	if (!wakee_idle_class && (policy_read(w->sidle) & bit))
@@ -107,14 +112,14 @@ policy_inline enum policy_taken policy_take(struct roost_cpu *c, s32 cpu, bool w
 	return policy_in_grace(c, now) ? POLICY_OK_BUSY : POLICY_NOT_OK;
 }
 
-/* Every thread of the core of @c counts as idle. Threads that are offline count as idle. */
-policy_inline bool policy_core_idle(struct roost_cpu *c, s32 cpu, u64 now)
+/* Every thread of the core of @cpu counts as idle. Threads that are offline count as idle. */
+policy_fn bool policy_core_idle(s32 cpu, u64 now)
 {
-	struct roost_cpu *s;
+	struct roost_cpu *c = env_cpu(cpu), *s;
 	u32 i;
 
-	if (c->nr_siblings <= 1)
-		return policy_idle(c, cpu, now);
+	if (!c)
+		return false;
 	for (i = 0; i < ROOST_MAX_SIBLINGS; i++) {
 		if (i >= c->nr_siblings)
 			break;
@@ -129,14 +134,14 @@ policy_inline bool policy_core_idle(struct roost_cpu *c, s32 cpu, u64 now)
 	return true;
 }
 
-/* If the whole core of @c counts as idle now, it is a candidate and its LLC's hint says so. */
+/* If the whole core of @cpu counts as idle now, it is a candidate and its LLC's hint says so. */
 policy_inline void policy_core_maybe_idle(struct roost_cpu *c, s32 cpu, u64 now)
 {
 	struct roost_llc *l;
 
-	if (!env_machine()->smt || !policy_core_idle(c, cpu, now))
+	if (!env_machine()->smt || !policy_core_idle(cpu, now))
 		return;
-	policy_core_mark(c, true);
+	policy_core_mark(cpu, true);
 	l = env_llc(c->llc);
 	if (l && !policy_read(l->has_idle_core))
 		policy_write(l->has_idle_core, 1);
@@ -174,7 +179,7 @@ policy_inline void policy_left_idle(struct roost_cpu *c, s32 cpu, u64 now)
 	if (policy_read(w->idle) & bit)
 		policy_word_clear(&w->idle, bit);
 	if (POLICY_LIKELY(!policy_read(env_knobs()->idle_grace_ns))) {
-		policy_core_busy(c);
+		policy_core_busy(cpu);
 	} else {
 		policy_word_set(&w->grace, bit);
 		policy_core_maybe_idle(c, cpu, now);

@@ -13,21 +13,26 @@
 
 #define POLICY_DEPTH_INTERVAL_NS 4000000ULL
 
-/* The first idle core (or, with @any, idle CPU) of one LLC, after @near if that is in it. */
-policy_inline bool policy_fork_llc(struct roost_choice *ch, env_task *p, struct roost_llc *l, bool any)
+#define POLICY_FORK_ANY 1u          /* any idle CPU, not only one of an idle core */
+#define POLICY_FORK_FAR 2u          /* the LLCs of other nodes */
+
+/* The first idle core, or idle CPU, of one LLC. */
+policy_fn bool policy_fork_llc(struct roost_choice *ch policy_nonnull, env_task *p policy_task_arg, u32 llc, u32 how)
 {
+	struct roost_llc *l = env_llc(llc);
 	struct roost_llc_word *word;
-	struct roost_cpu *c;
 	u64 found;
 	u32 i, j;
 	s32 cpu;
 
+	if (!l)
+		return false;
 	env_for(i, l->nr_words) {
 		word = env_word(l->first_word + i);
 		if (!word)
 			break;
 		found = policy_read(word->idle);
-		if (!any)
+		if (!(how & POLICY_FORK_ANY))
 			found &= policy_read(word->core);
 		if (!found)
 			continue;
@@ -37,44 +42,43 @@ policy_inline bool policy_fork_llc(struct roost_choice *ch, env_task *p, struct 
 				break;
 			cpu = (s32)(word->cpu_word * 64 + policy_lowest(found));
 			found &= found - 1;
-			c = env_cpu(cpu);
-			if (!c || policy_take(c, cpu, true, 0) != POLICY_OK_CLAIMED)
+			if (policy_take(cpu, true, 0) != POLICY_OK_CLAIMED)
 				continue;
 			ch->cpu = cpu;
 			ch->claimed = 1;
-			ch->rule = any ? ROOST_RULE_FORK_IDLE : ROOST_RULE_FORK_CORE;
+			ch->rule = how & POLICY_FORK_ANY ? ROOST_RULE_FORK_IDLE : ROOST_RULE_FORK_CORE;
 			return true;
 		}
 	}
 	return false;
 }
 
-/* All LLCs at one distance: 0 the parent's own, 1 the others of its node, 2 the rest. */
-policy_inline bool policy_fork_ring(struct roost_choice *ch, env_task *p, struct roost_cpu *parent, u32 ring, bool any)
+/* All LLCs other than the parent's: of its node first, or, with @far, of the others. */
+policy_fn bool policy_fork_ring(struct roost_choice *ch policy_nonnull, env_task *p policy_task_arg, s32 parent_cpu,
+				u32 how)
 {
+	struct roost_cpu *parent = env_cpu(parent_cpu);
 	struct roost_llc *l;
 	u32 i, index;
 
-	if (ring == 0) {
-		l = env_llc(parent->llc);
-		return l && policy_fork_llc(ch, p, l, any);
-	}
-	env_for(i, env_machine()->nr_llcs) {
+	if (!parent)
+		return false;
+	env_for(i, env_machine()->nr_llcs - 1) {
 		/* begin after the parent's, so that forks do not all meet at LLC 0 */
 		index = parent->llc + 1 + i;
 		if (index >= env_machine()->nr_llcs)
 			index -= env_machine()->nr_llcs;
 		l = env_llc(index);
-		if (!l || index == parent->llc || (ring == 1) != (l->node == parent->node))
+		if (!l || !(how & POLICY_FORK_FAR) != (l->node == parent->node))
 			continue;
-		if (policy_fork_llc(ch, p, l, any))
+		if (policy_fork_llc(ch, p, index, how))
 			return true;
 	}
 	return false;
 }
 
-/* The LLC with the least load a CPU of those the task may use; the parent's on a tie. */
-policy_inline s32 policy_lightest_llc(env_task *p, struct roost_cpu *parent)
+/* The LLC with the least load a CPU of those the task may use; @near on a tie. */
+policy_fn s32 policy_lightest_llc(env_task *p policy_task_arg, u32 near)
 {
 	struct roost_llc_word *word;
 	u64 best_load = ~0ULL, load;
@@ -88,7 +92,7 @@ policy_inline s32 policy_lightest_llc(env_task *p, struct roost_cpu *parent)
 		if (!l || !l->weight)
 			continue;
 		load = policy_read(l->load) * 64 / l->weight;
-		if (load > best_load || (load == best_load && i != parent->llc))
+		if (load > best_load || (load == best_load && i != near))
 			continue;
 		usable = false;
 		env_for(j, l->nr_words) {
@@ -109,14 +113,17 @@ policy_inline s32 policy_lightest_llc(env_task *p, struct roost_cpu *parent)
 }
 
 /* The least loaded allowed CPU of an LLC; a CPU that a higher class holds comes last. */
-policy_inline s32 policy_lightest_cpu(env_task *p, struct roost_llc *l)
+policy_fn s32 policy_lightest_cpu(env_task *p policy_task_arg, u32 llc)
 {
+	struct roost_llc *l = env_llc(llc);
 	struct roost_llc_word *word;
 	u64 best_load = ~0ULL, load, left;
 	struct roost_cpu *c;
 	s32 best = -1, cpu;
 	u32 i, j;
 
+	if (!l)
+		return -1;
 	env_for(i, l->nr_words) {
 		word = env_word(l->first_word + i);
 		if (!word)
@@ -145,11 +152,11 @@ policy_inline s32 policy_lightest_cpu(env_task *p, struct roost_llc *l)
 /*
  * Fork and exec. @w->waker is the parent's CPU, @w->prev an allowed CPU used when nothing else is found.
  */
-policy_inline void policy_fork(env_task *p, const struct policy_wake *w, struct roost_choice *ch)
+policy_fn int policy_fork(env_task *p policy_task_arg, const struct policy_wake *w policy_nonnull,
+			    struct roost_choice *ch policy_nonnull)
 {
 	struct roost_cpu *parent = env_cpu(w->waker);
-	struct roost_llc *l;
-	u32 ring, any;
+	u32 any;
 	s32 best;
 
 	ch->cpu = w->prev;
@@ -159,35 +166,32 @@ policy_inline void policy_fork(env_task *p, const struct policy_wake *w, struct 
 	ch->claimed = 0;
 	ch->passed = 0;
 	if (!parent)
-		return;
-	env_for(any, 2) {
+		return 0;
+	for (any = 0; any <= POLICY_FORK_ANY; any++) {
 		if (!any && !env_machine()->smt)
 			continue;
-		env_for(ring, 3) {
-			if (policy_fork_ring(ch, p, parent, ring, any != 0))
-				return;
-		}
+		if (policy_fork_llc(ch, p, parent->llc, any) || policy_fork_ring(ch, p, w->waker, any) ||
+		    policy_fork_ring(ch, p, w->waker, any | POLICY_FORK_FAR))
+			return 0;
 	}
-	best = policy_lightest_llc(p, parent);
-	l = best >= 0 ? env_llc((u32)best) : 0;
-	best = l ? policy_lightest_cpu(p, l) : -1;
+	best = policy_lightest_llc(p, parent->llc);
+	best = best >= 0 ? policy_lightest_cpu(p, (u32)best) : -1;
 	if (best >= 0)
 		ch->cpu = best;
+	return 0;
 }
 
-/*
- * Computes an LLC's scan depth and load anew, if the last time is more than @interval_ns ago. Called from
- * the tick and, more rarely, from a search; whoever moves the stamp does it. One walk over the LLC's CPUs.
- */
-policy_inline void policy_depth_update(struct roost_llc *l, u64 now, u64 interval_ns)
+/* An LLC's scan depth and load anew: one walk over its CPUs. */
+policy_fn int policy_depth_recompute(u32 llc, u64 now)
 {
-	u64 stamp = policy_read(l->depth_stamp_ns), load = 0, util = 0, left, gone;
+	struct roost_llc *l = env_llc(llc);
+	u64 load = 0, util = 0, left, gone;
 	struct roost_llc_word *word;
 	struct roost_cpu *c;
-	u32 i, j, n = 0;
+	u32 i, j;
 
-	if (now - stamp < interval_ns || !__sync_bool_compare_and_swap(&l->depth_stamp_ns, stamp, now))
-		return;
+	if (!l)
+		return 0;
 	env_for(i, l->nr_words) {
 		word = env_word(l->first_word + i);
 		if (!word)
@@ -206,12 +210,28 @@ policy_inline void policy_depth_update(struct roost_llc *l, u64 now, u64 interva
 			gone = policy_before(gone, now) ? now - gone : 0;
 			util += policy_util_scale(policy_util_advance(policy_read(c->util_avg), gone,
 								      policy_read(c->curr_weight) != 0));
-			n++;
 		}
 	}
 	policy_write(l->load, load);
-	if (n)
-		policy_write(l->scan_depth, policy_scan_depth(util / n, l->weight));
+	/* a divisor that no loop counts: the verifier would follow every value of a count */
+	policy_write(l->scan_depth, policy_scan_depth(util / policy_max(1, policy_read(l->weight)), l->weight));
+	return 0;
+}
+
+/*
+ * The same, if the last time is more than @interval_ns ago. Called from the tick and, more rarely, from a
+ * search; whoever moves the stamp does it.
+ */
+policy_inline void policy_depth_update(u32 llc, u64 now, u64 interval_ns)
+{
+	struct roost_llc *l = env_llc(llc);
+	u64 stamp;
+
+	if (!l)
+		return;
+	stamp = policy_read(l->depth_stamp_ns);
+	if (now - stamp >= interval_ns && __sync_bool_compare_and_swap(&l->depth_stamp_ns, stamp, now))
+		policy_depth_recompute(llc, now);
 }
 
 #endif

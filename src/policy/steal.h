@@ -59,14 +59,17 @@ policy_inline void policy_unqueued(struct roost_cpu *c, s32 cpu, struct roost_ta
 }
 
 /* A CPU of one LLC, other than @cpu, that a task may be taken from; -1 if there is none. */
-policy_inline s32 policy_victim_llc(struct roost_llc *l, s32 cpu, u64 now)
+policy_fn s32 policy_victim_llc(u32 llc, s32 cpu, u64 now)
 {
+	struct roost_llc *l = env_llc(llc);
 	struct roost_llc_word *word;
 	struct roost_cpu *c;
 	u64 found;
 	u32 i, j;
 	s32 other;
 
+	if (!l)
+		return -1;
 	env_for(i, l->nr_words) {
 		word = env_word(l->first_word + i);
 		if (!word)
@@ -87,12 +90,14 @@ policy_inline s32 policy_victim_llc(struct roost_llc *l, s32 cpu, u64 now)
 	return -1;
 }
 
-/* Nearest first: core, LLC, node, machine. @rule tells which. */
-policy_inline s32 policy_victim_core(struct roost_cpu *c, s32 cpu, u64 now)
+/* A sibling that a task may be taken from; -1 if there is none. */
+policy_fn s32 policy_victim_core(s32 cpu, u64 now)
 {
-	struct roost_cpu *s;
+	struct roost_cpu *c = env_cpu(cpu), *s;
 	u32 i;
 
+	if (!c)
+		return -1;
 	for (i = 0; i < ROOST_MAX_SIBLINGS; i++) {
 		if (i >= c->nr_siblings)
 			break;
@@ -106,12 +111,15 @@ policy_inline s32 policy_victim_core(struct roost_cpu *c, s32 cpu, u64 now)
 }
 
 /* An LLC beyond the own one: @same_node tells which ring. */
-policy_inline s32 policy_victim_ring(struct roost_cpu *c, s32 cpu, bool same_node, u64 now)
+policy_fn s32 policy_victim_ring(s32 cpu, bool same_node, u64 now)
 {
+	struct roost_cpu *c = env_cpu(cpu);
 	struct roost_llc *l;
 	s32 victim;
 	u32 i, index;
 
+	if (!c)
+		return -1;
 	env_for(i, env_machine()->nr_llcs) {
 		index = c->llc + 1 + i;
 		if (index >= env_machine()->nr_llcs)
@@ -121,7 +129,7 @@ policy_inline s32 policy_victim_ring(struct roost_cpu *c, s32 cpu, bool same_nod
 		l = env_llc(index);
 		if (!l || (l->node == c->node) != same_node)
 			continue;
-		victim = policy_victim_llc(l, cpu, now);
+		victim = policy_victim_llc(index, cpu, now);
 		if (victim >= 0)
 			return victim;
 	}
@@ -135,25 +143,24 @@ policy_inline s32 policy_victim_ring(struct roost_cpu *c, s32 cpu, bool same_nod
 policy_inline s32 policy_victim(struct roost_cpu *c, s32 cpu, u64 now, u32 *rule)
 {
 	u64 delay = policy_read(env_knobs()->steal_delay_ns);
-	struct roost_llc *l = env_llc(c->llc);
 	s32 victim = -1;
 
 	if (c->nr_siblings > 1) {
 		*rule = ROOST_RULE_STEAL_CORE;
-		victim = policy_victim_core(c, cpu, now);
+		victim = policy_victim_core(cpu, now);
 	}
-	if (victim < 0 && l) {
+	if (victim < 0) {
 		*rule = ROOST_RULE_STEAL_LLC;
-		victim = policy_victim_llc(l, cpu, now);
+		victim = policy_victim_llc(c->llc, cpu, now);
 	}
 	if (victim >= 0 || env_machine()->nr_llcs <= 1 || now - c->far_steal_ns < delay)
 		return victim;
 	c->far_steal_ns = now;
 	*rule = ROOST_RULE_STEAL_NODE;
-	victim = policy_victim_ring(c, cpu, true, now);
+	victim = policy_victim_ring(cpu, true, now);
 	if (victim < 0) {
 		*rule = ROOST_RULE_STEAL_FAR;
-		victim = policy_victim_ring(c, cpu, false, now);
+		victim = policy_victim_ring(cpu, false, now);
 	}
 	return victim;
 }
@@ -181,43 +188,60 @@ policy_inline u32 policy_distance(s32 a, s32 b)
 	return x->node == y->node ? ROOST_DIST_NODE : ROOST_DIST_FAR;
 }
 
-/*
- * The nearest idle CPU that @p may use, claimed, to fetch @p from @from where it has waited too long;
- * -1 if none is idle. LLCs nearest first.
- */
-policy_inline s32 policy_fetcher(env_task *p, struct roost_cpu *from)
+/* An idle CPU of one LLC that @p may use (0: any task), claimed; -1 if none is idle. */
+policy_fn s32 policy_fetcher_llc(env_task *p policy_task_arg, u32 llc)
 {
+	struct roost_llc *l = env_llc(llc);
 	struct roost_llc_word *word;
-	struct roost_llc *l;
-	struct roost_cpu *c;
-	u32 i, j, ring, index;
 	u64 found;
 	s32 cpu;
+	u32 j;
 
-	env_for(ring, 3) {
+	if (!l)
+		return -1;
+	env_for(j, l->nr_words) {
+		word = env_word(l->first_word + j);
+		if (!word)
+			break;
+		found = policy_read(word->idle);
+		if (found)
+			found &= env_allowed_word(p, word->cpu_word);
+		if (!found)
+			continue;
+		cpu = (s32)(word->cpu_word * 64 + policy_lowest(found));
+		if (policy_take(cpu, true, 0) == POLICY_OK_CLAIMED)
+			return cpu;
+	}
+	return -1;
+}
+
+/*
+ * The nearest idle CPU that @p may use, claimed, to fetch @p from @from_cpu where it has waited too long;
+ * -1 if none is idle.
+ */
+policy_fn s32 policy_fetcher(env_task *p policy_task_arg, s32 from_cpu)
+{
+	struct roost_cpu *from = env_cpu(from_cpu);
+	u32 i, ring, index;
+	struct roost_llc *l;
+	s32 cpu;
+
+	if (!from)
+		return -1;
+	cpu = policy_fetcher_llc(p, from->llc);
+	if (cpu >= 0)
+		return cpu;
+	env_for(ring, 2) {
 		env_for(i, env_machine()->nr_llcs) {
-			if (ring == 0 && i)
-				break;
-			index = from->llc + i;
+			index = from->llc + 1 + i;
 			if (index >= env_machine()->nr_llcs)
 				index -= env_machine()->nr_llcs;
 			l = env_llc(index);
-			if (!l || (ring && (!i || (ring == 1) != (l->node == from->node))))
+			if (!l || index == from->llc || (ring == 0) != (l->node == from->node))
 				continue;
-			env_for(j, l->nr_words) {
-				word = env_word(l->first_word + j);
-				if (!word)
-					break;
-				found = policy_read(word->idle);
-				if (found)
-					found &= env_allowed_word(p, word->cpu_word);
-				if (!found)
-					continue;
-				cpu = (s32)(word->cpu_word * 64 + policy_lowest(found));
-				c = env_cpu(cpu);
-				if (c && policy_take(c, cpu, true, 0) == POLICY_OK_CLAIMED)
-					return cpu;
-			}
+			cpu = policy_fetcher_llc(p, index);
+			if (cpu >= 0)
+				return cpu;
 		}
 	}
 	return -1;
@@ -264,15 +288,18 @@ policy_inline bool policy_balance_better(struct roost_cpu *from, struct roost_cp
 	return true;
 }
 
-/* The CPU of one LLC that is furthest ahead of @from, -1 if none is far enough. */
-policy_inline s32 policy_balance_llc(struct roost_llc *l, struct roost_cpu *from, u64 *best)
+/* The CPU of one LLC that is furthest ahead of @from_cpu, -1 if none is far enough. */
+policy_fn s32 policy_balance_llc(u32 llc, s32 from_cpu, u64 *best policy_nonnull)
 {
+	struct roost_cpu *from = env_cpu(from_cpu), *c;
+	struct roost_llc *l = env_llc(llc);
 	struct roost_llc_word *word;
-	struct roost_cpu *c;
 	s32 cpu, found = -1;
 	u32 i, j;
 	u64 left;
 
+	if (!from || !l)
+		return -1;
 	env_for(i, l->nr_words) {
 		word = env_word(l->first_word + i);
 		if (!word)
@@ -295,22 +322,24 @@ policy_inline s32 policy_balance_llc(struct roost_llc *l, struct roost_cpu *from
  * Whom a CPU whose tasks wait hands one to; -1 = nobody. Looks at its own LLC and one other, in turn
  * (@round counts the calls).
  */
-policy_inline s32 policy_balance_to(struct roost_cpu *from, u32 round)
+policy_fn s32 policy_balance_to(s32 from_cpu, u32 round)
 {
-	u64 best = policy_global_vtime(from) + policy_read(env_knobs()->balance_ns);
-	u32 nr = env_machine()->nr_llcs, index = from->llc + 1;
-	struct roost_llc *l = env_llc(from->llc);
-	s32 to = -1, other;
+	struct roost_cpu *from = env_cpu(from_cpu);
+	u32 nr = env_machine()->nr_llcs, index;
+	s32 to, other;
+	u64 best;
 
-	if (l)
-		to = policy_balance_llc(l, from, &best);
+	if (!from)
+		return -1;
+	best = policy_global_vtime(from) + policy_read(env_knobs()->balance_ns);
+	index = from->llc + 1;
+	to = policy_balance_llc(from->llc, from_cpu, &best);
 	if (nr <= 1)
 		return to;
 	index += round % (nr - 1);
 	if (index >= nr)
 		index -= nr;
-	l = env_llc(index);
-	other = l ? policy_balance_llc(l, from, &best) : -1;
+	other = policy_balance_llc(index, from_cpu, &best);
 	return other >= 0 ? other : to;
 }
 

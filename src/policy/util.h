@@ -46,16 +46,16 @@ policy_inline u64 policy_util_decay(u64 delta_ns)
 
 	if (halvings >= 32)
 		return 0;
-	factor = step >= 32 ? policy_util_coarse[(step >> 5) & 31] : 1ULL << 32;
+	factor = step >= 32 ? policy_util_coarse[policy_index32(step >> 5)] : 1ULL << 32;
 	if (step & 31)
-		factor = (factor * policy_util_fine[step & 31]) >> 32;
+		factor = (factor * policy_util_fine[policy_index32(step)]) >> 32;
 	/* 1 - ln 2 * tail / (1024 * 31250), as ln 2 * 2^32 / 32000000 = 93.0326 a ns */
 	factor -= (factor * ((tail * 95265) >> 10)) >> 32;
 	return factor >> halvings;
 }
 
 /* The average after @delta_ns more of being busy or not; @avg of ROOST_UTIL_ONE. */
-policy_inline u32 policy_util_advance(u32 avg, u64 delta_ns, bool busy)
+policy_fn u32 policy_util_advance(u32 avg, u64 delta_ns, bool busy)
 {
 	u64 factor = policy_util_decay(delta_ns);
 	u64 left = ((u64)avg * factor + (1ULL << 31)) >> 32;

@@ -28,6 +28,7 @@ struct policy_wake {
 	u32 wakee_flips;
 	u32 wakee_weight;
 	u32 curr_weight;            /* of the task running on the waker, if it is this scheduler's; else 0 */
+	u64 now_ns;
 };
 
 /* Why a step did not choose, four bits a step, in roost_choice.passed. */
@@ -110,7 +111,7 @@ policy_inline bool policy_waker_lighter(const struct policy_wake *w, struct roos
 }
 
 /* "Target", rules 1 and 2. */
-policy_inline s32 policy_target(env_task *p, const struct policy_wake *w, u64 now, u8 *rule)
+policy_inline s32 policy_target(env_task *p, const struct policy_wake *w, u8 *rule)
 {
 	struct roost_cpu *c = env_cpu(w->waker), *v = env_cpu(w->prev);
 	struct roost_llc *l = c ? env_llc(c->llc) : 0;
@@ -122,8 +123,8 @@ policy_inline s32 policy_target(env_task *p, const struct policy_wake *w, u64 no
 			*rule = ROOST_TARGET_PREV_IDLE;
 		return w->prev;
 	}
-	if (policy_shares(c, v) && policy_idle(c, w->waker, now)) {
-		if (policy_idle(v, w->prev, now)) {
+	if (policy_shares(c, v) && policy_idle(c, w->waker, w->now_ns)) {
+		if (policy_idle(v, w->prev, w->now_ns)) {
 			*rule = ROOST_TARGET_PREV_IDLE;
 			return w->prev;
 		}
@@ -134,7 +135,7 @@ policy_inline s32 policy_target(env_task *p, const struct policy_wake *w, u64 no
 		*rule = ROOST_TARGET_SYNC;
 		return w->waker;
 	}
-	if (policy_idle(v, w->prev, now)) {
+	if (policy_idle(v, w->prev, w->now_ns)) {
 		*rule = ROOST_TARGET_PREV_IDLE;
 		return w->prev;
 	}
@@ -151,9 +152,9 @@ policy_inline s32 policy_target(env_task *p, const struct policy_wake *w, u64 no
  * the rule of "fits" follows it in rules.def.
  */
 policy_inline bool policy_try(struct roost_choice *ch, const struct policy_wake *w, struct roost_cpu *c, s32 cpu,
-			      u32 rule, u32 step, u64 now)
+			      u32 rule, u32 step)
 {
-	enum policy_taken taken = policy_take(c, cpu, w->flags & POLICY_WAKE_IDLE_CLASS, now);
+	int taken = policy_take(cpu, w->flags & POLICY_WAKE_IDLE_CLASS, w->now_ns);
 
 	if (taken == POLICY_NOT_OK) {
 		if (POLICY_LIKELY(!policy_read(env_knobs()->util_fits)) || !policy_fits(c, w->task_util)) {
@@ -169,14 +170,16 @@ policy_inline bool policy_try(struct roost_choice *ch, const struct policy_wake 
 }
 
 /* Step 5: the first ok, allowed sibling of prev, other than prev. */
-policy_inline bool policy_smt_sibling(struct roost_choice *ch, env_task *p, const struct policy_wake *w,
-				      struct roost_cpu *v, u64 now)
+policy_fn bool policy_smt_sibling(struct roost_choice *ch policy_nonnull, env_task *p policy_task_arg,
+				    const struct policy_wake *w policy_nonnull)
 {
-	enum policy_taken taken;
-	struct roost_cpu *s;
+	struct roost_cpu *v = env_cpu(w->prev), *s;
+	int taken;
 	s32 cpu;
 	u32 i;
 
+	if (!v)
+		return false;
 	for (i = 0; i < ROOST_MAX_SIBLINGS; i++) {
 		if (i >= v->nr_siblings)
 			break;
@@ -184,7 +187,7 @@ policy_inline bool policy_smt_sibling(struct roost_choice *ch, env_task *p, cons
 		s = env_cpu(cpu);
 		if (cpu == w->prev || !s || !policy_shares(s, v) || !env_allowed(p, cpu))
 			continue;
-		taken = policy_take(s, cpu, w->flags & POLICY_WAKE_IDLE_CLASS, now);
+		taken = policy_take(cpu, w->flags & POLICY_WAKE_IDLE_CLASS, w->now_ns);
 		if (taken == POLICY_NOT_OK)
 			continue;
 		ch->cpu = cpu;
@@ -223,15 +226,18 @@ policy_inline u32 policy_walk_word(const struct roost_llc *l, u32 first, u32 ste
  * Step 6 with the hint: the first allowed CPU whose whole core counts as idle. Candidates that are found
  * false are cleared on the way.
  */
-policy_inline bool policy_scan_core(struct roost_choice *ch, env_task *p, const struct policy_wake *w,
-				    struct roost_llc *l, struct roost_cpu *t, s32 target, u64 now)
+policy_fn bool policy_scan_core(struct roost_choice *ch policy_nonnull, env_task *p policy_task_arg,
+				  const struct policy_wake *w policy_nonnull)
 {
+	s32 target = ch->target, cpu;
+	struct roost_cpu *t = env_cpu(target);
+	struct roost_llc *l = t ? env_llc(t->llc) : 0;
 	struct roost_llc_word *word;
-	struct roost_cpu *c;
 	u64 found;
 	u32 i, j;
-	s32 cpu;
 
+	if (!l)
+		return false;
 	env_for(i, l->nr_words + 1) {
 		word = env_word(policy_walk_word(l, t->word, i));
 		if (!word)
@@ -245,14 +251,13 @@ policy_inline bool policy_scan_core(struct roost_choice *ch, env_task *p, const 
 				break;
 			cpu = (s32)(word->cpu_word * 64 + policy_lowest(found));
 			found &= found - 1;
-			c = env_cpu(cpu);
-			if (!c || env_domain(cpu) != env_domain(target))
+			if (env_domain(cpu) != env_domain(target))
 				continue;
-			if (!policy_core_idle(c, cpu, now)) {
+			if (!policy_core_idle(cpu, w->now_ns)) {
 				policy_word_clear(&word->core, policy_bit(cpu));
 				continue;
 			}
-			switch (policy_take(c, cpu, w->flags & POLICY_WAKE_IDLE_CLASS, now)) {
+			switch (policy_take(cpu, w->flags & POLICY_WAKE_IDLE_CLASS, w->now_ns)) {
 			case POLICY_NOT_OK:
 				continue;
 			case POLICY_OK_CLAIMED:
@@ -270,18 +275,22 @@ policy_inline bool policy_scan_core(struct roost_choice *ch, env_task *p, const 
 }
 
 /* Step 6 without it: the first ok CPU among the first @depth allowed ones. */
-policy_inline bool policy_scan_cpu(struct roost_choice *ch, env_task *p, const struct policy_wake *w,
-				   struct roost_llc *l, struct roost_cpu *t, s32 target, u32 depth, u64 now)
+policy_fn bool policy_scan_cpu(struct roost_choice *ch policy_nonnull, env_task *p policy_task_arg,
+				 const struct policy_wake *w policy_nonnull, u64 depth)
 {
+	s32 target = ch->target, cpu;
+	struct roost_cpu *t = env_cpu(target), *c;
+	struct roost_llc *l = t ? env_llc(t->llc) : 0;
 	bool grace = policy_read(env_knobs()->idle_grace_ns) != 0;
 	bool idle_class = w->flags & POLICY_WAKE_IDLE_CLASS;
-	u64 found, range, mask, below;
+	/* seen: 64 bits wide, as the verifier forgets the value of such between rounds and so sees the end */
+	u64 found, range, mask, below, seen = 0;
 	struct roost_llc_word *word;
-	enum policy_taken taken;
-	struct roost_cpu *c;
-	u32 i, j, seen = 0;
-	s32 cpu;
+	int taken;
+	u32 i, j;
 
+	if (!l)
+		return false;
 	env_for(i, l->nr_words + 1) {
 		word = env_word(policy_walk_word(l, t->word, i));
 		if (!word || seen >= depth)
@@ -310,9 +319,9 @@ policy_inline bool policy_scan_cpu(struct roost_choice *ch, env_task *p, const s
 			c = env_cpu(cpu);
 			if (!c || env_domain(cpu) != env_domain(target))
 				continue;
-			taken = policy_take(c, cpu, idle_class, now);
+			taken = policy_take(cpu, idle_class, w->now_ns);
 			if (taken == POLICY_NOT_OK) {
-				if (grace && !policy_in_grace(c, now))
+				if (grace && !policy_in_grace(c, w->now_ns))
 					policy_word_clear(&word->grace, policy_bit(cpu));
 				continue;
 			}
@@ -328,7 +337,7 @@ policy_inline bool policy_scan_cpu(struct roost_choice *ch, env_task *p, const s
 
 /* Steps 5 and 6. The hint is read once. */
 policy_inline bool policy_search_llc(struct roost_choice *ch, env_task *p, const struct policy_wake *w,
-				     struct roost_cpu *t, struct roost_cpu *v, s32 target, u64 now)
+				     struct roost_cpu *t, struct roost_cpu *v)
 {
 	struct roost_llc *l = env_llc(t->llc);
 	bool core;
@@ -338,12 +347,12 @@ policy_inline bool policy_search_llc(struct roost_choice *ch, env_task *p, const
 	core = env_machine()->smt && policy_read(l->has_idle_core);
 	if (core) {
 		POLICY_PASS(ch, POLICY_STEP_SMT, POLICY_PASS_CORE);
-		if (policy_scan_core(ch, p, w, l, t, target, now))
+		if (policy_scan_core(ch, p, w))
 			return true;
 		POLICY_PASS(ch, POLICY_STEP_CORE, POLICY_PASS_BUSY);
 		policy_write(l->has_idle_core, 0);
 		/* the kernel's search for a core keeps the first ok CPU it passes: no depth limit here */
-		return policy_scan_cpu(ch, p, w, l, t, target, ~0u, now);
+		return policy_scan_cpu(ch, p, w, policy_read(l->weight));
 	}
 	POLICY_PASS(ch, POLICY_STEP_CORE, POLICY_PASS_RULE);
 	if (!policy_read(env_knobs()->idle_smt) || !env_machine()->smt) {
@@ -351,16 +360,16 @@ policy_inline bool policy_search_llc(struct roost_choice *ch, env_task *p, const
 	} else if (!v || !policy_shares(v, t)) {
 		POLICY_PASS(ch, POLICY_STEP_SMT, POLICY_PASS_FAR);
 	} else {
-		if (policy_smt_sibling(ch, p, w, v, now))
+		if (policy_smt_sibling(ch, p, w))
 			return true;
 		POLICY_PASS(ch, POLICY_STEP_SMT, POLICY_PASS_BUSY);
 	}
-	return policy_scan_cpu(ch, p, w, l, t, target, policy_read(l->scan_depth), now);
+	return policy_scan_cpu(ch, p, w, policy_read(l->scan_depth));
 }
 
 /* Step 4. */
 policy_inline bool policy_try_recent(struct roost_choice *ch, env_task *p, const struct policy_wake *w,
-				     struct roost_cpu *t, s32 target, u64 now)
+				     struct roost_cpu *t, s32 target)
 {
 	struct roost_cpu *r;
 
@@ -377,14 +386,16 @@ policy_inline bool policy_try_recent(struct roost_choice *ch, env_task *p, const
 		POLICY_PASS(ch, POLICY_STEP_RECENT, POLICY_PASS_NOT_ALLOWED);
 		return false;
 	}
-	return policy_try(ch, w, r, w->recent, ROOST_RULE_RECENT_IDLE, POLICY_STEP_RECENT, now);
+	return policy_try(ch, w, r, w->recent, ROOST_RULE_RECENT_IDLE, POLICY_STEP_RECENT);
 }
 
 /*
  * Chooses the CPU for a woken task. @w->prev and @w->waker are possible CPUs, prev is allowed (a host
  * whose wakee may not go back passes the nearest allowed CPU as prev). Nothing outside allowed is chosen.
+ * Returns 0.
  */
-policy_inline void policy_wakeup(env_task *p, const struct policy_wake *w, u64 now, struct roost_choice *ch)
+policy_fn int policy_wakeup(env_task *p policy_task_arg, const struct policy_wake *w policy_nonnull,
+			      struct roost_choice *ch policy_nonnull)
 {
 	bool bias = policy_read(env_knobs()->bias_prev) != 0, near;
 	struct roost_cpu *t, *v = env_cpu(w->prev);
@@ -393,45 +404,46 @@ policy_inline void policy_wakeup(env_task *p, const struct policy_wake *w, u64 n
 	ch->passed = 0;
 	ch->claimed = 0;
 	ch->target_rule = 0;
-	target = policy_target(p, w, now, &ch->target_rule);
+	target = policy_target(p, w, &ch->target_rule);
 	ch->target = target;
 	ch->cpu = target;
 	ch->rule = ROOST_RULE_TARGET_LAST;
 	t = env_cpu(target);
 	if (!t || !v)
-		return;
+		return 0;
 	near = policy_shares(v, t);
 
 	if (POLICY_UNLIKELY(bias) && near) {    /* bias-prev (a) */
-		if (policy_try(ch, w, v, w->prev, ROOST_RULE_BIAS_PREV_IDLE, POLICY_STEP_BIAS, now))
-			return;
+		if (policy_try(ch, w, v, w->prev, ROOST_RULE_BIAS_PREV_IDLE, POLICY_STEP_BIAS))
+			return 0;
 	} else {
 		POLICY_PASS(ch, POLICY_STEP_BIAS, bias ? POLICY_PASS_FAR : POLICY_PASS_OFF);
 	}
-	if (policy_try(ch, w, t, target, ROOST_RULE_TARGET_IDLE, POLICY_STEP_TARGET, now))
-		return;
+	if (policy_try(ch, w, t, target, ROOST_RULE_TARGET_IDLE, POLICY_STEP_TARGET))
+		return 0;
 	if (w->prev == target || bias) {        /* bias-prev (b): tried already, or too far to favour */
 		POLICY_PASS(ch, POLICY_STEP_PREV, w->prev == target ? POLICY_PASS_SAME : POLICY_PASS_OFF);
 	} else if (!near) {
 		POLICY_PASS(ch, POLICY_STEP_PREV, POLICY_PASS_FAR);
-	} else if (policy_try(ch, w, v, w->prev, ROOST_RULE_PREV_IDLE, POLICY_STEP_PREV, now)) {
-		return;
+	} else if (policy_try(ch, w, v, w->prev, ROOST_RULE_PREV_IDLE, POLICY_STEP_PREV)) {
+		return 0;
 	}
 	if ((w->flags & POLICY_WAKE_KTHREAD) && w->prev == w->waker && policy_read(v->nr_runnable) <= 1) {
 		ch->cpu = w->prev;
 		ch->rule = ROOST_RULE_PER_CPU_KTHREAD;
-		return;
+		return 0;
 	}
 	POLICY_PASS(ch, POLICY_STEP_KTHREAD, POLICY_PASS_RULE);
-	if (policy_try_recent(ch, p, w, t, target, now))
-		return;
-	if (policy_search_llc(ch, p, w, t, v, target, now))
-		return;
+	if (policy_try_recent(ch, p, w, t, target))
+		return 0;
+	if (policy_search_llc(ch, p, w, t, v))
+		return 0;
 	POLICY_PASS(ch, POLICY_STEP_SCAN, POLICY_PASS_BUSY);
 	if (POLICY_UNLIKELY(bias) && near) {    /* bias-prev (c) */
 		ch->cpu = w->prev;
 		ch->rule = ROOST_RULE_BIAS_PREV_LAST;
 	}
+	return 0;
 }
 
 #endif

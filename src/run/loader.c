@@ -34,26 +34,27 @@ static void (*talk_to)(int level, const char *text);
 
 static int on_talk(enum libbpf_print_level level, const char *format, va_list args)
 {
-	char line[8192];
-	size_t have, more;
+	size_t have, more, most = sizeof(talk_error->log) - 1;
+	char *line, *from;
 
-	vsnprintf(line, sizeof(line), format, args);
+	/* the verifier's log comes as one line of up to a megabyte */
+	if (vasprintf(&line, format, args) < 0)
+		return 0;
 	if (talk_to)
 		talk_to((int)level, line);
-	if (!talk_error || level == LIBBPF_DEBUG)
-		return 0;
-	/* keep the end: that is where the verifier says what it refused */
-	more = strlen(line);
-	have = strlen(talk_error->log);
-	if (have + more >= sizeof(talk_error->log)) {
-		size_t drop = have + more + 1 - sizeof(talk_error->log);
-
-		if (drop > have)
-			drop = have;
-		memmove(talk_error->log, talk_error->log + drop, have - drop + 1);
-		have -= drop;
+	if (talk_error && level != LIBBPF_DEBUG) {
+		/* keep the end: that is where the verifier says what it refused */
+		more = strlen(line);
+		from = more > most ? line + more - most : line;
+		more = strlen(from);
+		have = strlen(talk_error->log);
+		if (have + more > most) {
+			memmove(talk_error->log, talk_error->log + have + more - most, most - more);
+			have = most - more;
+		}
+		memcpy(talk_error->log + have, from, more + 1);
 	}
-	snprintf(talk_error->log + have, sizeof(talk_error->log) - have, "%s", line);
+	free(line);
 	return 0;
 }
 
