@@ -151,19 +151,21 @@ unpack() {
 	dir=$1
 	shift
 	apt_setup
-	rm -rf "$apt_dir/archives" "$dir.new"
-	mkdir -p "$apt_dir/archives/partial" "$dir.new"
-	private_apt apt-get -qq -y --download-only install "$@" >"$apt_dir/install.log" 2>&1 || {
+	# A folder of its own: kernels and tools may be fetched at the same time.
+	debs=$dir.debs
+	rm -rf "$debs" "$dir.new"
+	mkdir -p "$debs/partial" "$dir.new"
+	private_apt apt-get -qq -y -o Dir::Cache::archives="$debs" --download-only install "$@" >"$dir.log" 2>&1 || {
 		apt_update
-		private_apt apt-get -qq -y --download-only install "$@" >"$apt_dir/install.log" 2>&1 || {
-			cat "$apt_dir/install.log" >&2
+		private_apt apt-get -qq -y -o Dir::Cache::archives="$debs" --download-only install "$@" >"$dir.log" 2>&1 || {
+			cat "$dir.log" >&2
 			die "could not download: $* (above)"
 		}
 	}
-	for d in "$apt_dir"/archives/*.deb; do
+	for d in "$debs"/*.deb; do
 		[ ! -e "$d" ] || dpkg-deb -x "$d" "$dir.new" || die "could not unpack $d"
 	done
-	rm -rf "$apt_dir/archives" "$dir"
+	rm -rf "$debs" "$dir.log" "$dir"
 	mv "$dir.new" "$dir"
 }
 
