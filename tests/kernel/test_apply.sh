@@ -10,7 +10,7 @@ command -v spatch >/dev/null || {
 	echo "skipped: spatch is not here (Debian's package coccinelle)" >&2
 	exit 77
 }
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/roost-apply-test.XXXXXX")
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/roost-test-apply.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM HUP
 
@@ -143,5 +143,5 @@ if [ "${1:-}" = --real ]; then
 	done
 fi
 
-echo "apply-test: $passed passed, $failed failed"
+echo "test_apply: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
