@@ -112,10 +112,16 @@ static int drain(struct run *run)
 	return n > 0;
 }
 
-/* Children that were adopted from the command: everything whose parent is this process. */
-static void kill_adopted(pid_t except)
+static pid_t spared(const struct run *run)
+{
+	return run->cmd->spare && !run->cmd->spare->ended ? run->cmd->spare->pid : 0;
+}
+
+/* Children that were adopted from the command: everything whose parent is this process. Returns how many. */
+static unsigned kill_adopted(pid_t except)
 {
 	DIR *d = opendir("/proc");
+	unsigned found = 0;
 	struct dirent *e;
 
 	while (d && (e = readdir(d))) {
@@ -131,11 +137,14 @@ static void kill_adopted(pid_t except)
 			continue;
 		p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
 		fclose(f);
-		if (p && sscanf(p + 1, " %*c %d", &parent) == 1 && parent == getpid())
+		if (p && sscanf(p + 1, " %*c %d", &parent) == 1 && parent == getpid()) {
 			kill(atoi(e->d_name), SIGKILL);
+			found++;
+		}
 	}
 	if (d)
 		closedir(d);
+	return found;
 }
 
 static void add_usage(struct tree_result *r, const struct rusage *u)
@@ -145,27 +154,38 @@ static void add_usage(struct tree_result *r, const struct rusage *u)
 	r->switches += (double)(u->ru_nvcsw + u->ru_nivcsw);
 }
 
-/* Orphans that end while the command runs are only counted; see reap_all for the rest. */
-static void reap_orphans(struct run *run, int flags)
+/* A child that is not the command itself: an orphan, which counts, or the caller's own, which does not. */
+static void reaped_other(struct run *run, pid_t pid, int status, const struct rusage *u)
+{
+	if (pid == spared(run)) {
+		run->cmd->spare->ended = 1;
+		run->cmd->spare->status = status;
+	} else {
+		add_usage(run->r, u);
+	}
+}
+
+/* Orphans that end while the command runs; see wait_command for the rest. */
+static void reap_orphans(struct run *run)
 {
 	struct rusage u;
+	int status;
 
 	for (;;) {
 		siginfo_t info = { 0 };
 
 		/* The command itself is left for wait_command(), in whatever order they end. */
-		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | (flags & WNOHANG)) || !info.si_pid)
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | WNOHANG) || !info.si_pid || info.si_pid == run->pid)
 			return;
-		if (info.si_pid == run->pid)
-			return;
-		if (wait4(info.si_pid, NULL, 0, &u) > 0)
-			add_usage(run->r, &u);
+		if (wait4(info.si_pid, &status, 0, &u) > 0)
+			reaped_other(run, info.si_pid, status, &u);
 	}
 }
 
 static void wait_command(struct run *run)
 {
 	struct rusage u;
+	int status;
 
 	while (wait4(run->pid, &run->r->status, 0, &u) < 0)
 		if (errno != EINTR)
@@ -174,16 +194,16 @@ static void wait_command(struct run *run)
 	run->pid = -1;
 	/* What it left behind. New orphans may come as their parents die: again until there is no child. */
 	for (;;) {
-		pid_t pid = wait4(-1, NULL, WNOHANG, &u);
+		pid_t pid = wait4(-1, &status, WNOHANG, &u);
 
-		if (pid > 0) {
-			add_usage(run->r, &u);
-		} else if (pid == 0) {
-			kill_adopted(0);
-			usleep(1000);
-		} else if (errno != EINTR) {
+		if (pid > 0)
+			reaped_other(run, pid, status, &u);
+		else if (pid < 0 && errno != EINTR)
 			return;
-		}
+		else if (pid == 0 && !kill_adopted(spared(run)))
+			return;
+		else if (pid == 0)
+			usleep(1000);
 	}
 }
 
@@ -213,7 +233,7 @@ static int supervise(struct run *run)
 	}
 	if (run->delay)
 		rundelay_collect(run->delay);
-	reap_orphans(run, WNOHANG);
+	reap_orphans(run);
 	return ALIVE_EVERY_MS;
 }
 

@@ -14,6 +14,12 @@
 
 #define TREE_OUTPUT_MAX (1u << 20)	/* the end of what the command prints; the rest is dropped */
 
+/* A child of the caller that is not part of the command: left alone, but reaped when it ends meanwhile. */
+struct tree_spare {
+	pid_t pid;
+	int ended, status;
+};
+
 struct tree_command {
 	char *const *argv;
 	uint64_t limit_ns;			/* 0 = none */
@@ -21,6 +27,7 @@ struct tree_command {
 	int (*alive)(void *ctx);		/* asked ten times a second; nonzero = end the command. May be NULL */
 	void *ctx;
 	int count_hardware;			/* instructions and L2 misses, too */
+	struct tree_spare *spare;		/* may be NULL */
 };
 
 /* NaN where something was not counted. */

@@ -143,6 +143,29 @@ static void stopping(void **state)
 	free(r.output);
 }
 
+/* The caller's own child outlives the run; when it dies meanwhile its status is handed over. */
+static void a_spared_child(void **state)
+{
+	char *argv[] = { "sh", "-c", "(setsid sleep 60 &); sleep 0.3", NULL };
+	struct tree_spare spare = { .pid = fork() };
+	struct tree_command c = { .argv = argv, .spare = &spare };
+	struct tree_result r;
+
+	if (!spare.pid) {
+		usleep(900000);
+		_exit(7);
+	}
+	assert_int_equal(tree_run(&c, &r), 0);
+	free(r.output);
+	assert_false(spare.ended);
+	assert_int_equal(waitpid(spare.pid, NULL, WNOHANG), 0);
+	argv[2] = "sleep 1.5";
+	assert_int_equal(tree_run(&c, &r), 0);
+	free(r.output);
+	assert_true(spare.ended && WEXITSTATUS(spare.status) == 7 && r.seconds >= 1.5);
+	assert_true(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +175,7 @@ int main(void)
 		cmocka_unit_test(counts),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(stopping),
+		cmocka_unit_test(a_spared_child),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

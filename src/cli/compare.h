@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Parts of `roost compare`: its variants, and the host that switches them and runs the command. */
+#ifndef ROOST_CLI_COMPARE_H
+#define ROOST_CLI_COMPARE_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "measure/meter.h"
+#include "measure/plan.h"
+#include "measure/study.h"
+#include "measure/tree.h"
+#include "run/knobs.h"
+
+struct compare_variant {
+	char name[64];
+	bool kernel;			/* roost is not loaded */
+	struct roost_knobs knobs;
+};
+
+/*
+ * "kernel,warm,mine:idle-grace=1ms,util-fits=on": kernel, a profile, or NAME:KEY=VALUE with more KEY=VALUE after it
+ * (profile=NAME as the first starts from that profile, else from the defaults). 0, or -EINVAL and a line.
+ */
+int compare_parse_variants(const char *text, struct compare_variant *v, unsigned *n, char *refusal, size_t size);
+/* The knobs that differ from their defaults, as a user would type them. */
+void compare_knobs_text(const struct roost_knobs *k, char *buf, size_t size);
+
+struct roost_child;
+
+/* Switches variants by starting and ending `roost run`, and runs the command. */
+struct compare_host {
+	const struct compare_variant *variants;
+	char *const *argv;
+	u64 limit_ns;
+	const struct pattern *patterns;
+	unsigned n_patterns, first_pattern_metric;
+	const volatile sig_atomic_t *stop;
+	bool progress;			/* stderr is a terminal */
+	bool keep_output;		/* show what the command prints */
+	struct meter *meter;
+	const struct study *study;
+	unsigned rounds, warmup;
+
+	struct roost_child *child;	/* NULL: roost is not loaded */
+	int active;			/* variant; -1 = none yet */
+	int run_errno;			/* why the command could not be run at all */
+	int cannot;			/* exit code of a roost run that would not load */
+};
+
+void compare_host_ops(struct compare_host *host, struct plan_host *ops);
+
+#endif
