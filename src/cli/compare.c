@@ -79,13 +79,13 @@ static void read_plan(struct compare *c)
 {
 	struct cli *cli = c->cli;
 
-	c->plan.until = opt_percent(cli, OPT_UNTIL) / 100;
+	c->plan.until = opt_percent(cli, OPT_TIGHT) / 100;
 	c->plan.rounds = (unsigned)opt_u64(cli, OPT_RUNS);
 	if (!opt_given(cli, OPT_RUNS))
-		c->plan.rounds = opt_given(cli, OPT_UNTIL) ? ROUNDS_UNTIL : ROUNDS_DEFAULT;
+		c->plan.rounds = opt_given(cli, OPT_TIGHT) ? ROUNDS_UNTIL : ROUNDS_DEFAULT;
 	c->plan.warmup = (unsigned)opt_u64(cli, OPT_WARMUP);
-	c->plan.seed = opt_u64(cli, OPT_SEED);
-	if (!opt_given(cli, OPT_SEED) && getrandom(&c->plan.seed, sizeof(c->plan.seed), 0) > 0)
+	c->plan.seed = opt_u64(cli, OPT_ORDER_SEED);
+	if (!opt_given(cli, OPT_ORDER_SEED) && getrandom(&c->plan.seed, sizeof(c->plan.seed), 0) > 0)
 		c->plan.seed %= 1000000;
 	c->plan.stop = &stop;
 }
@@ -142,6 +142,8 @@ static void explain_missing(struct study *s)
 		{ M_L2, "no such hardware counter (a virtual machine, most likely)" },
 	};
 
+	if (!study_metric_seen(s, M_TIME))
+		return; /* no run counted: that says nothing about the machine */
 	for (unsigned i = 0; i < sizeof(t) / sizeof(t[0]); i++)
 		if (!study_metric_seen(s, t[i].metric))
 			snprintf(s->metric[t[i].metric].why_not, sizeof(s->metric[0].why_not), "%s", t[i].why);

@@ -54,8 +54,8 @@ static char *repeat_line(const struct cli *cli, const char *command, u64 seed)
 	compare_quote(f, opt_string(cli, OPT_VARIANTS));
 	if (opt_given(cli, OPT_RUNS))
 		fprintf(f, " --runs %llu", opt_u64(cli, OPT_RUNS));
-	if (opt_given(cli, OPT_UNTIL))
-		fprintf(f, " --until %g%%", opt_percent(cli, OPT_UNTIL));
+	if (opt_given(cli, OPT_TIGHT))
+		fprintf(f, " --until %g%%", opt_percent(cli, OPT_TIGHT));
 	if (opt_given(cli, OPT_WARMUP))
 		fprintf(f, " --warmup %llu", opt_u64(cli, OPT_WARMUP));
 	list = opt_list(cli, OPT_METRIC, &nr);

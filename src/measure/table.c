@@ -145,8 +145,18 @@ static void rule_shares(const struct study *s, FILE *out)
 	}
 }
 
+static unsigned counted_runs(const struct study *s)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < s->n_variants; k++)
+		n += study_count(s, k, RUN_OK);
+	return n;
+}
+
 void study_table(const struct study *s, FILE *out, int color)
 {
+	unsigned counted = counted_runs(s);
 	char verdict[1200];
 
 	fprintf(out, "%s\n%s\n%s\n", s->command, s->machine, s->kernel);
@@ -155,12 +165,15 @@ void study_table(const struct study *s, FILE *out, int color)
 	for (unsigned k = 0; k < s->n_variants; k++)
 		if (s->variant[k].what[0])
 			fprintf(out, "%s: %s\n", s->variant[k].name, s->variant[k].what);
-	if (s->n_variants == 1)
+	if (counted && s->n_variants == 1)
 		medians_only(s, out);
-	for (unsigned k = 1; k < s->n_variants; k++)
+	for (unsigned k = 1; counted && k < s->n_variants; k++)
 		against_base(s, k, out, color);
 	fputc('\n', out);
-	not_counted(s, out);
+	if (counted)
+		not_counted(s, out);
+	else
+		fputs("no run counted\n", out);
 	rule_shares(s, out);
 	name_outliers(s, out);
 	name_failures(s, out);
