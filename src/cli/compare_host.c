@@ -244,7 +244,7 @@ static void fill_machine(struct study_run *r, const struct meter_sample *d, doub
 
 	for (unsigned i = 0; i < sizeof(map) / sizeof(map[0]); i++)
 		r->value[map[i].metric] = d->v[map[i].from];
-	r->value[M_MACHINE_CPU] = d->v[METER_USER_S] + d->v[METER_SYSTEM_S];
+	r->value[M_MACHINE_CPU] = isnan(d->v[METER_BUSY_S]) ? d->v[METER_USER_S] + d->v[METER_SYSTEM_S] : d->v[METER_BUSY_S];
 	r->value[M_MACHINE_MEMORY] = d->v[METER_MEMORY_BYTES] / seconds;
 }
 

@@ -69,24 +69,27 @@ static void read_stat(const struct meter *m, struct meter_sample *s)
 		fclose(f);
 }
 
-/* The 8th number of a CPU's line: nanoseconds its tasks waited. */
+/* The 7th and 8th number of a CPU's line: nanoseconds its tasks ran, and waited. */
 static void read_schedstat(const struct meter *m, struct meter_sample *s)
 {
 	char line[4096];
-	double delay, sum = 0;
+	double ran, delay, ran_sum = 0, delay_sum = 0;
 	int seen = 0;
 	FILE *f = open_below(m, "/proc/schedstat");
 
 	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "cpu%*d %*s %*s %*s %*s %*s %*s %*s %lf", &delay) != 1)
+		if (sscanf(line, "cpu%*d %*s %*s %*s %*s %*s %*s %lf %lf", &ran, &delay) != 2)
 			continue;
-		sum += delay;
+		ran_sum += ran;
+		delay_sum += delay;
 		seen = 1;
 	}
 	if (f)
 		fclose(f);
-	if (seen)
-		s->v[METER_RUN_DELAY_S] = sum / 1e9;
+	if (!seen)
+		return;
+	s->v[METER_BUSY_S] = ran_sum / 1e9;
+	s->v[METER_RUN_DELAY_S] = delay_sum / 1e9;
 }
 
 /* How often any CPU entered any idle state: each entry is one wakeup later. */
@@ -311,6 +314,7 @@ struct meter *meter_open(const char *root)
 	meter_read(m, &s);
 	if (isnan(s.v[METER_RUN_DELAY_S]))
 		m->why[METER_RUN_DELAY_S] = "no /proc/schedstat (CONFIG_SCHEDSTATS)";
+	/* Without schedstat the ticks must do for the sum, too: see compare_host.c. */
 	if (isnan(s.v[METER_IDLE_WAKEUPS]))
 		m->why[METER_IDLE_WAKEUPS] = "no cpuidle states (a virtual machine, most likely)";
 	if (isnan(s.v[METER_USER_S]))

@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 enum meter_value {
-	METER_USER_S,
+	METER_BUSY_S,	/* time that tasks ran, counted by the nanosecond */
+	METER_USER_S,	/* these two are counted by the tick */
 	METER_SYSTEM_S,
 	METER_SWITCHES,
 	METER_MIGRATIONS,

@@ -35,6 +35,8 @@ static void metric_row(const struct study *s, unsigned variant, unsigned metric,
 	fprintf(out, "  %-25s %11s %11s", m->name, study_format(m->unit, base, a), study_format(m->unit, other, b));
 	if (study_compare(s, variant, metric, &q))
 		fprintf(out, "       -\n");
+	else if (q.hi >= 100)
+		fprintf(out, "  %6.3g  too wide to tell\n", q.ratio);
 	else
 		fprintf(out, "  %6.3f  %5.3f..%-5.3f  %s%s%s\n", q.ratio, q.lo, q.hi,
 			BOLD(color && q.call != STAT_NO_DIFFERENCE), call_words(m, &q), PLAIN(color));

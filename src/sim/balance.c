@@ -177,7 +177,7 @@ static void tick_roost(struct sim *s, uint32_t cpu)
 		t = sim_queue_oldest(s, cpu, cpu);
 		if (t)
 			p->oldest_wait_ns = t->rt.wait_start_ns;
-		to = t && policy_has_stealable(p, s->now) ? policy_fetcher(t, p) : -1;
+		to = t && policy_has_stealable(p, s->now) ? policy_fetcher(t, (s32)cpu) : -1;
 		if (to >= 0) {
 			sim_kick_idle(s, cpu, (uint32_t)to, 0);
 			return;
@@ -186,7 +186,7 @@ static void tick_roost(struct sim *s, uint32_t cpu)
 	if (s->now < c->next_balance_ns)
 		return;
 	c->next_balance_ns = s->now + s->knobs.balance_ns;
-	to = policy_balance_to(p, c->round++);
+	to = policy_balance_to((s32)cpu, c->round++);
 	if (to >= 0 && s->cpus[to].curr)
 		s->pcpu[to].pull_from = (s32)cpu;
 }
@@ -236,7 +236,7 @@ static void tick_kernel(struct sim *s, uint32_t cpu)
 			struct sim_task *t = movable(s, cpu, idle, true);
 
 			s->last_nohz_ns = s->now;
-			policy_take(&s->pcpu[idle], (s32)idle, true, 0);
+			policy_take((s32)idle, true, 0);
 			detach(s, cpu, idle, t);
 			s->f.balance_pulls++;
 			s->cpus[idle].direct = t->id;

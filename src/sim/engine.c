@@ -444,7 +444,7 @@ static void tick(struct sim *s, uint32_t cpu)
 	policy_begin(p, &t->rt, s->now);
 	policy_util_task(&t->rt.util, s->now, true);
 	cpu_util(s, cpu, true);
-	policy_depth_update(&s->pllc[p->llc], s->now, POLICY_DEPTH_INTERVAL_NS);
+	policy_depth_update(p->llc, s->now, POLICY_DEPTH_INTERVAL_NS);
 	if (s->cfg->pull == SIM_PULL_ROOST)
 		policy_lead_update(p, false);
 	sim_tick_balance(s, cpu);

@@ -225,20 +225,18 @@ void sim_wake(struct sim *s, uint32_t waker, struct sim_task *t, unsigned int fl
 			 (t->rt.flags & ROOST_TASK_IDLE_CLASS ? POLICY_WAKE_IDLE_CLASS : 0),
 		.task_util = policy_util_of(&t->rt.util),
 		.waker_flips = curr ? curr->rt.wakee_flips : 0, .wakee_flips = t->rt.wakee_flips,
-		.wakee_weight = t->rt.weight, .curr_weight = curr ? curr->rt.weight : 0,
+		.wakee_weight = t->rt.weight, .curr_weight = curr ? curr->rt.weight : 0, .now_ns = s->now,
 	};
 	if (curr)
 		policy_record_wakee(&curr->rt, t->rt.pid, s->now);
 	depth = s->pllc[s->m->cpus[prev].llc].scan_depth;
 	if (mask_weight(s, t) == 1) {
-		struct roost_cpu *v = &s->pcpu[prev];
-
 		ch.cpu = (s32)prev;
 		ch.rule = ROOST_RULE_PINNED;
-		ch.claimed = policy_take(v, (s32)prev, true, s->now) == POLICY_OK_CLAIMED;
+		ch.claimed = policy_take((s32)prev, true, s->now) == POLICY_OK_CLAIMED;
 	} else {
 		hint = s->pm.smt && s->pllc[s->m->cpus[prev].llc].has_idle_core;
-		policy_wakeup(t, &w, s->now, &ch);
+		policy_wakeup(t, &w, &ch);
 		depth = s->pllc[s->m->cpus[ch.target].llc].scan_depth;
 		w.prev = (s32)prev;
 		cost += search_cost(s, &w, &ch, depth, hint);
