@@ -57,8 +57,9 @@ static void read_stat(const struct meter *m, struct meter_sample *s)
 	FILE *f = open_below(m, "/proc/stat");
 
 	while (f && fgets(line, sizeof(line), f)) {
-		/* guest time is in user time already */
-		if (sscanf(line, "cpu %lf %lf %lf %lf %lf %lf %lf", &u, &nice, &sys, &idle, &io, &irq, &soft) == 7) {
+		/* The line of all CPUs only; guest time is in user time already. */
+		if (!strncmp(line, "cpu ", 4) && sscanf(line, "cpu %lf %lf %lf %lf %lf %lf %lf", &u, &nice, &sys, &idle, &io,
+						       &irq, &soft) == 7) {
 			s->v[METER_USER_S] = (u + nice) / tick;
 			s->v[METER_SYSTEM_S] = (sys + irq + soft) / tick;
 		}
