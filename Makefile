@@ -33,7 +33,7 @@ LIBOBJ := $(filter-out $(B)/obj/src/cli/main.o,$(OBJ))
 
 all: $(B)/roost $(B)/scx_roost
 
-include $(wildcard src/*/room.mk tests/*/room.mk bench/room.mk man/room.mk kernel/room.mk)
+include $(wildcard src/*/room.mk tests/*/room.mk bench/room.mk man/room.mk packaging/room.mk kernel/room.mk)
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)

@@ -42,7 +42,7 @@ enum cli_option_id {
 #define OPT(id, name, sh, kind, min, max, def, metavar, commands, help) OPT_##id,
 #include "cli/options.def"
 #undef OPT
-	OPT_COUNT
+	CLI_OPTION_COUNT
 };
 
 enum cli_kind {
@@ -92,13 +92,13 @@ struct cli {
 	const char *program;        /* as messages call it: "roost run", "scx_roost" */
 	int nr_args;
 	char **args;                /* positional arguments, NULL-terminated */
-	struct cli_value value[OPT_COUNT];
+	struct cli_value value[CLI_OPTION_COUNT];
 	char *list_memory[64];      /* split copies of LIST values */
 	size_t nr_list_memory;
 };
 
 /* The tables. */
-extern const struct cli_option cli_options[OPT_COUNT];
+extern const struct cli_option cli_options[CLI_OPTION_COUNT];
 extern const struct cli_command cli_commands[];
 extern const size_t cli_nr_commands;
 const struct cli_command *cli_find_command(const char *name);

@@ -19,7 +19,7 @@
 
 #include "cli/units.h"
 
-const struct cli_option cli_options[OPT_COUNT] = {
+const struct cli_option cli_options[CLI_OPTION_COUNT] = {
 #define OPT(id_, name_, short_, kind_, min_, max_, def_, metavar_, commands_, help_) \
 	[OPT_##id_] = { OPT_##id_, name_, short_, CLI_##kind_, min_, max_, def_, metavar_, commands_, help_ },
 #include "cli/options.def"
@@ -69,7 +69,7 @@ bool cli_option_applies(const struct cli_option *o, const struct cli_command *c)
 
 static const struct cli_option *find_long(const struct cli_command *c, const char *name, size_t len)
 {
-	for (size_t i = 0; i < OPT_COUNT; i++) {
+	for (size_t i = 0; i < CLI_OPTION_COUNT; i++) {
 		const struct cli_option *o = &cli_options[i];
 
 		if (strlen(o->name) == len && memcmp(o->name, name, len) == 0 && cli_option_applies(o, c))
@@ -80,7 +80,7 @@ static const struct cli_option *find_long(const struct cli_command *c, const cha
 
 static const struct cli_option *find_short(const struct cli_command *c, int key)
 {
-	for (size_t i = 0; i < OPT_COUNT; i++) {
+	for (size_t i = 0; i < CLI_OPTION_COUNT; i++) {
 		const struct cli_option *o = &cli_options[i];
 
 		if (o->short_name && o->short_name == key && cli_option_applies(o, c))
@@ -235,7 +235,7 @@ static error_t set_value(struct parse *p, const struct cli_option *o, char *arg)
 /* Defaults go through the same parser, so that a wrong one in the table cannot hide. */
 static error_t set_defaults(struct parse *p)
 {
-	for (size_t i = 0; i < OPT_COUNT; i++) {
+	for (size_t i = 0; i < CLI_OPTION_COUNT; i++) {
 		const struct cli_option *o = &cli_options[i];
 
 		if (!*o->def || !cli_option_applies(o, p->cli->command))
@@ -268,7 +268,7 @@ static error_t refuse_unknown(struct parse *p, const char *name, size_t len)
 
 	snprintf(typed, sizeof(typed), "%.*s", (int)(len < 60 ? len : 60), name);
 	units_hint_start(&hint, typed);
-	for (size_t i = 0; i < OPT_COUNT; i++) {
+	for (size_t i = 0; i < CLI_OPTION_COUNT; i++) {
 		if (cli_option_applies(&cli_options[i], c))
 			units_hint_offer(&hint, cli_options[i].name);
 	}
@@ -416,8 +416,8 @@ static error_t on_key(int key, char *arg, struct argp_state *state)
 /* What argp is given: rows, and help texts with range and default, which belong to us. */
 struct built {
 	struct argp argp;
-	struct argp_option row[OPT_COUNT + 1];
-	char help[OPT_COUNT][384];
+	struct argp_option row[CLI_OPTION_COUNT + 1];
+	char help[CLI_OPTION_COUNT][384];
 };
 
 static void help_text(const struct cli_option *o, char *buf, size_t size)
@@ -447,7 +447,7 @@ static struct built *build(const struct cli_command *c)
 
 	if (!b)
 		return NULL;
-	for (size_t i = 0; i < OPT_COUNT; i++) {
+	for (size_t i = 0; i < CLI_OPTION_COUNT; i++) {
 		const struct cli_option *o = &cli_options[i];
 
 		if (!cli_option_applies(o, c))
@@ -504,7 +504,7 @@ out:
 
 void cli_free(struct cli *cli)
 {
-	for (size_t i = 0; i < OPT_COUNT; i++) {
+	for (size_t i = 0; i < CLI_OPTION_COUNT; i++) {
 		free(cli->value[i].list);
 		cli->value[i].list = NULL;
 	}

@@ -283,7 +283,17 @@ int knobs_check(const struct roost_knobs *k, char refusal[static KNOB_REFUSAL_MA
 	return 0;
 }
 
-int knobs_assign(struct roost_knobs *k, char *const *assignments, size_t nr, char refusal[static KNOB_REFUSAL_MAX])
+void knobs_copy(struct roost_knobs *to, const struct roost_knobs *from)
+{
+	for (size_t i = 0; i < knob_count; i++) {
+		u64 v = knob_get(from, &knob_table[i]);
+
+		if (v != knob_get(to, &knob_table[i]))
+			knob_put(to, &knob_table[i], v);
+	}
+}
+
+int knobs_parse(struct roost_knobs *k, char *const *assignments, size_t nr, char refusal[static KNOB_REFUSAL_MAX])
 {
 	struct roost_knobs new = *k;
 	int err;
@@ -293,15 +303,19 @@ int knobs_assign(struct roost_knobs *k, char *const *assignments, size_t nr, cha
 		if (err)
 			return err;
 	}
-	err = knobs_check(&new, refusal);
-	if (err)
-		return err;
-	for (size_t i = 0; i < knob_count; i++) {
-		u64 v = knob_get(&new, &knob_table[i]);
-
-		/* only what changed: another writer's knobs are not taken back */
-		if (v != knob_get(k, &knob_table[i]))
-			knob_put(k, &knob_table[i], v);
-	}
+	knobs_copy(k, &new);
 	return 0;
+}
+
+int knobs_assign(struct roost_knobs *k, char *const *assignments, size_t nr, char refusal[static KNOB_REFUSAL_MAX])
+{
+	struct roost_knobs new = *k;
+	int err;
+
+	err = knobs_parse(&new, assignments, nr, refusal);
+	if (!err)
+		err = knobs_check(&new, refusal);
+	if (!err)
+		knobs_copy(k, &new);
+	return err;
 }

@@ -40,6 +40,9 @@ void knobs_default(struct roost_knobs *k);
 u64 knob_get(const struct roost_knobs *k, const struct knob *knob);
 void knob_put(struct roost_knobs *k, const struct knob *knob, u64 value);
 
+/* Copies what differs, knob by knob, so that another writer's knobs are not taken back. */
+void knobs_copy(struct roost_knobs *to, const struct roost_knobs *from);
+
 /* By key or kernel name; NULL when there is none. */
 const struct knob *knob_find(const char *name);
 /* A knob that is off does nothing: a yes/no that is no, a feature's time that is 0. */
@@ -51,6 +54,8 @@ const char *knob_range(const struct knob *knob, char buf[static 2 * KNOB_TEXT_MA
 
 /* All or nothing. 0, -EINVAL (refused; why is in refusal). */
 int knobs_assign(struct roost_knobs *k, char *const *assignments, size_t nr, char refusal[static KNOB_REFUSAL_MAX]);
+/* The same without knobs_check(): each by itself, for one who checks the whole later. */
+int knobs_parse(struct roost_knobs *k, char *const *assignments, size_t nr, char refusal[static KNOB_REFUSAL_MAX]);
 /* Values that are each in range but make no sense together; 0 or -EINVAL. */
 int knobs_check(const struct roost_knobs *k, char refusal[static KNOB_REFUSAL_MAX]);
 

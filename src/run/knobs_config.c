@@ -155,7 +155,6 @@ static int config_line(struct config *c, char *text, char *refusal)
 {
 	char inner[KNOB_REFUSAL_MAX], *s = strip(text);
 	const struct knob *knob;
-	struct roost_knobs checked;
 	int err;
 
 	if (!*s)
@@ -170,10 +169,7 @@ static int config_line(struct config *c, char *text, char *refusal)
 	}
 	c->nr_assigned++;
 	/* what several lines give together is checked at the end of the file */
-	checked = c->knobs;
-	checked.slice_min_ns = 0;
-	checked.slice_ns = UINT64_MAX;
-	err = knobs_assign(&checked, &s, 1, inner);
+	err = knobs_parse(&c->knobs, &s, 1, inner);
 	if (err)
 		return refuse(refusal, "%s:%u: %.380s", c->name, c->line, inner);
 	knob = assigned_knob(s);
@@ -181,7 +177,6 @@ static int config_line(struct config *c, char *text, char *refusal)
 		return refuse(refusal, "%s:%u: %s is already set in line %u; say it once", c->name, c->line,
 			      knob->key, c->set_in_line[knob - knob_table]);
 	c->set_in_line[knob - knob_table] = c->line;
-	knob_put(&c->knobs, knob, knob_get(&checked, knob));
 	return 0;
 }
 

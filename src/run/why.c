@@ -42,8 +42,7 @@ void why_passed(u32 passed, char *buf, size_t size)
 	}
 }
 
-/* A task may call itself anything; a terminal gets printable characters only. */
-static void printable(const char comm[16], char out[static 17])
+void why_printable(const char comm[16], char out[static 17])
 {
 	size_t i;
 
@@ -59,8 +58,8 @@ void why_line(const struct roost_event *e, u64 start_ns, char *buf, size_t size)
 	const char *rule = e->rule < ROOST_RULE_COUNT ? rule_names[e->rule].name : "?";
 	const char *target = e->target_rule < ROOST_TARGET_COUNT ? target_names[e->target_rule] : "?";
 
-	printable(e->comm, task);
-	printable(e->waker_comm, waker);
+	why_printable(e->comm, task);
+	why_printable(e->waker_comm, waker);
 	why_passed(e->passed, passed, sizeof(passed));
 	snprintf(buf, size, "%4llu.%06llu  %s[%u] woken by %s[%u] on %d: prev %d, target %d (%s) -> CPU %d%s by %s%s%s%s",
 		 at_us / 1000000, at_us % 1000000, task, e->pid, waker, e->waker_pid, e->waker, e->prev, e->target,

@@ -18,6 +18,8 @@ extern const char *const why_reason_names[WHY_REASONS]; /* "not-reached", "off",
 
 /* Why a step did not choose; 0 = it was not reached, or it chose. */
 unsigned int why_reason(u32 passed, unsigned int step);
+/* A task may call itself anything; a terminal and JSON get printable characters only. */
+void why_printable(const char comm[16], char out[static 17]);
 /* "bias-prev: off, target: busy, prev: looked at already"; "" when no step was passed over. */
 void why_passed(u32 passed, char *buf, size_t size);
 /* A whole line without newline: who, by whom, from where, to where, rule, why not the others. */

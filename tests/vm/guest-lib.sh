@@ -31,7 +31,8 @@ roost_up() {
 	roost run "$@" >/tmp/roost.out 2>/tmp/roost.err &
 	roost_pid=$!
 	i=0
-	while [ "$(scx_state)" != enabled ]; do
+	# its line of state comes a moment after the kernel's word
+	while [ "$(scx_state)" != enabled ] || [ ! -s /tmp/roost.out ]; do
 		kill -0 $roost_pid 2>/dev/null || {
 			wait $roost_pid
 			fail "roost run $* ended with exit code $? before it scheduled anything"
