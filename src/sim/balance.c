@@ -99,6 +99,21 @@ static uint32_t busiest_far(struct sim *s, uint32_t cpu)
 	return best;
 }
 
+/* A balancing pass reads a few lines of each CPU it looks at, from where that CPU is. */
+static uint64_t llc_pass_ns(const struct sim *s, uint32_t cpu)
+{
+	return s->pllc[s->pcpu[cpu].llc].weight * (uint64_t)sim_cost(s, COST_BALANCE_LINES) * s->line_ns[TOPO_LLC];
+}
+
+static uint64_t machine_pass_ns(const struct sim *s, uint32_t cpu)
+{
+	const struct machine *m = s->m;
+	uint64_t node = m->nodes[m->cpus[cpu].node].count;
+
+	return (uint64_t)sim_cost(s, COST_BALANCE_LINES) *
+	       (node * s->line_ns[TOPO_NODE] + (s->nr_online - node) * s->line_ns[TOPO_MACHINE]);
+}
+
 static struct sim_task *newidle_take(struct sim *s, uint32_t cpu, uint32_t victim, bool hot_too)
 {
 	struct sim_task *t = victim == SIM_NONE ? NULL : movable(s, victim, cpu, hot_too);
@@ -113,11 +128,11 @@ static struct sim_task *pull_newidle(struct sim *s, uint32_t cpu)
 {
 	struct roost_cpu *p = &s->pcpu[cpu];
 	struct sim_cpu *c = &s->cpus[cpu];
-	uint64_t per_cpu = (uint64_t)sim_cost(s, COST_BALANCE_CPU);
-	uint64_t llc_cost = per_cpu * s->pllc[p->llc].weight, all_cost = per_cpu * s->nr_online;
+	uint64_t llc_cost = llc_pass_ns(s, cpu), all_cost = machine_pass_ns(s, cpu);
 	struct sim_task *t;
 
-	if (c->idle || c->avg_idle_ns < llc_cost)
+	/* Nobody waits anywhere: the root domain is not overloaded, and nothing is looked at. */
+	if (!s->nr_waiting || c->avg_idle_ns < llc_cost)
 		return NULL;
 	for (uint32_t i = 0; i < p->nr_siblings; i++) {
 		uint32_t sib = p->siblings[i];
@@ -125,12 +140,17 @@ static struct sim_task *pull_newidle(struct sim *s, uint32_t cpu)
 		if (sib != cpu && s->cpus[sib].nr_queue && (t = newidle_take(s, cpu, sib, true)))
 			return t;
 	}
-	sim_charge(s, cpu, llc_cost);
 	t = newidle_take(s, cpu, busiest_of(s, p->llc, cpu), false);
-	if (t || c->avg_idle_ns < llc_cost + all_cost || s->pm.nr_llcs < 2)
-		return t;
-	sim_charge(s, cpu, all_cost);
-	return newidle_take(s, cpu, busiest_far(s, cpu), false);
+	if (!t && c->avg_idle_ns >= llc_cost + all_cost && s->pm.nr_llcs > 1) {
+		llc_cost += all_cost;
+		t = newidle_take(s, cpu, busiest_far(s, cpu), false);
+	}
+	/* A task that is found waits for the pass; a pass that finds none is broken off by the next wakeup. */
+	if (t)
+		sim_charge(s, cpu, llc_cost);
+	else
+		c->idle_work_ns += llc_cost;
+	return t;
 }
 
 /* Slow balance (roost): another CPU, further behind, asked this one to take a task. */
@@ -226,7 +246,6 @@ static uint32_t any_idle(struct sim *s, uint32_t cpu)
 static void tick_kernel(struct sim *s, uint32_t cpu)
 {
 	struct sim_cpu *c = &s->cpus[cpu];
-	uint64_t per_cpu = (uint64_t)sim_cost(s, COST_BALANCE_CPU);
 	uint64_t unit = (uint64_t)sim_cost(s, COST_BALANCE_MIN);
 	uint32_t weight = s->pllc[s->pcpu[cpu].llc].weight, idle;
 
@@ -241,7 +260,7 @@ static void tick_kernel(struct sim *s, uint32_t cpu)
 			s->f.balance_pulls++;
 			s->cpus[idle].direct = t->id;
 			t->direct = 1;
-			sim_kick_idle(s, cpu, idle, per_cpu * s->nr_online);
+			sim_kick_idle(s, cpu, idle, machine_pass_ns(s, cpu));
 			return;
 		}
 	}
@@ -249,12 +268,12 @@ static void tick_kernel(struct sim *s, uint32_t cpu)
 		return;
 	/* An interval of weight milliseconds, 16 times that on a busy CPU (one unit here is a tick). */
 	c->next_balance_ns = s->now + unit * (weight > 16 ? weight : 16);
-	sim_charge(s, cpu, per_cpu * weight);
+	sim_charge(s, cpu, llc_pass_ns(s, cpu));
 	pull_to_busy(s, cpu, busiest_of(s, s->pcpu[cpu].llc, cpu));
 	if (s->now < c->next_far_ns || s->pm.nr_llcs < 2)
 		return;
 	c->next_far_ns = s->now + unit * s->nr_online;
-	sim_charge(s, cpu, per_cpu * s->nr_online);
+	sim_charge(s, cpu, machine_pass_ns(s, cpu));
 	pull_to_busy(s, cpu, busiest_far(s, cpu));
 }
 

@@ -44,8 +44,8 @@ static uint32_t cpu_speed(const struct sim *s, uint32_t cpu)
 
 	for (uint32_t i = 0; i < p->nr_siblings; i++)
 		if (p->siblings[i] != cpu && s->cpus[p->siblings[i]].curr)
-			return (uint32_t)sim_cost(s, COST_SMT_SPEED) * p->capacity_max / ROOST_CAPACITY;
-	return 1000u * p->capacity_max / ROOST_CAPACITY;
+			return s->cpus[cpu].speed_shared;
+	return s->cpus[cpu].speed_alone;
 }
 
 /* Brings the work done and the times up to now. */
@@ -102,6 +102,36 @@ static void siblings_changed(struct sim *s, uint32_t cpu)
 		progress(s, sib);
 		arm(s, sib);
 	}
+}
+
+/* On an idle CPU it happens at once, beside its idling; on a busy one its task pays when its op is over. */
+void sim_charge(struct sim *s, uint32_t cpu, uint64_t ns)
+{
+	struct sim_cpu *c = &s->cpus[cpu];
+
+	if (!c->idle) {
+		c->charge_ns += ns;
+		return;
+	}
+	c->busy_until_ns = (c->busy_until_ns > s->now ? c->busy_until_ns : s->now) + ns;
+	c->idle_work_ns += ns;
+}
+
+void sim_interrupt(struct sim *s, uint32_t cpu)
+{
+	struct sim_cpu *c = &s->cpus[cpu];
+	uint64_t charge;
+
+	if (c->idle && !c->waking) {
+		uint64_t ns = sim_idle_exit_ns(s, cpu, cpu, &charge);
+
+		sim_idle_record(c, s->now - c->idle_from_ns);
+		c->idle_from_ns = s->now;
+		sim_idle_predict(s, c);
+		if (c->busy_until_ns < s->now + ns)
+			c->busy_until_ns = s->now + ns;
+	}
+	sim_charge(s, cpu, (uint64_t)sim_cost(s, COST_IRQ));
 }
 
 static void cpu_util(struct sim *s, uint32_t cpu, bool was_busy)
@@ -177,7 +207,7 @@ static void go_idle(struct sim *s, uint32_t cpu)
 	cpu_util(s, cpu, true);
 	c->idle = 1;
 	c->waking = 0;
-	c->idle_since_ns = s->now;
+	c->idle_since_ns = c->idle_from_ns = s->now;
 	c->busy_until_ns = s->now + c->charge_ns + (uint64_t)(sim_cost(s, COST_BLOCK) + sim_cost(s, COST_SWITCH_IDLE));
 	c->charge_ns = 0;
 	sim_idle_predict(s, c);
@@ -196,7 +226,6 @@ static void leave_idle(struct sim *s, uint32_t cpu)
 	cpu_util(s, cpu, false);
 	c->idle = 0;
 	c->waking = 0;
-	sim_idle_record(c, idle);
 	c->avg_idle_ns += (uint64_t)((int64_t)((idle < cap ? idle : cap) - c->avg_idle_ns) / 8);
 	if (c->spinning)
 		c->spin_ns += s->now < c->spin_until_ns ? idle : s->knobs.idle_spin_ns < idle ? s->knobs.idle_spin_ns : idle;
@@ -485,7 +514,7 @@ static void dispatch_event(struct sim *s, uint32_t slot)
 	} else {
 		struct sim_task *t = &s->tasks[slot - 4 * n - s->nr_timers];
 
-		sim_charge(s, (uint32_t)t->rt.prev_cpu, (uint64_t)sim_cost(s, COST_IRQ));
+		sim_interrupt(s, (uint32_t)t->rt.prev_cpu);
 		sim_wake(s, (uint32_t)t->rt.prev_cpu, t, SIM_WAKE_IRQ);
 	}
 }
@@ -563,6 +592,7 @@ static void loop(struct sim *s)
 
 	while (!s->stop && s->q.nr) {
 		struct evq_entry e = s->q.heap[0];
+		uint32_t slot;
 
 		if (e.time > end) {
 			s->now = end;
@@ -574,8 +604,9 @@ static void loop(struct sim *s)
 			break;
 		}
 		s->now = e.time;
-		evq_clear(&s->q, evq_slot_of(&e));
-		dispatch_event(s, evq_slot_of(&e));
+		slot = evq_fire(&s->q);
+		dispatch_event(s, slot);
+		evq_fired(&s->q, slot);
 		if (++s->events >= s->next_check && s->stop >= 0) {
 			sim_check(s);
 			s->next_check = s->events + (s->cfg->check_every ? s->cfg->check_every : 100000);
@@ -589,6 +620,7 @@ static void loop(struct sim *s)
 static void totals(struct sim *s)
 {
 	struct sim_figures *f = &s->f;
+	uint64_t work;
 
 	for (uint32_t i = 0; i < s->nr_cpus; i++) {
 		if (!s->m->cpus[i].online)
@@ -596,7 +628,10 @@ static void totals(struct sim *s)
 		progress(s, i);
 		f->user_ns += s->cpus[i].user_ns;
 		f->sys_ns += s->cpus[i].sys_ns;
-		f->idle_ns += s->cpus[i].idle_ns;
+		/* what interrupts did on a CPU that idled; at most all of it */
+		work = s->cpus[i].idle_work_ns < s->cpus[i].idle_ns ? s->cpus[i].idle_work_ns : s->cpus[i].idle_ns;
+		f->sys_ns += work;
+		f->idle_ns += s->cpus[i].idle_ns - work;
 		f->spin_ns += s->cpus[i].spin_ns;
 	}
 	f->sim_ns = s->now - SIM_EPOCH_NS;

@@ -25,6 +25,7 @@ struct sim {
 	struct sim_cpu *cpus;
 	struct sim_task *tasks;
 	uint32_t nr_tasks, cap_tasks, nr_alive, nr_online;
+	uint32_t nr_waiting; /* tasks in queues */
 	uint32_t nr_timers;
 	struct sim_mask **masks; /* 0: none, every CPU */
 	uint32_t *mask_weight;
@@ -67,7 +68,9 @@ void sim_wake(struct sim *s, uint32_t waker, struct sim_task *t, unsigned int fl
 /* The running task of `cpu` busy-waits no longer: its op ends after `ns` more. */
 void sim_spin_end(struct sim *s, struct sim_task *t, uint64_t ns);
 /* Kernel or interrupt work of that CPU, on top of what its task does. */
-static inline void sim_charge(struct sim *s, uint32_t cpu, uint64_t ns) { s->cpus[cpu].charge_ns += ns; }
+void sim_charge(struct sim *s, uint32_t cpu, uint64_t ns);
+/* A device's or timer's interrupt reaches cpu: it costs time there, and ends an idle period. */
+void sim_interrupt(struct sim *s, uint32_t cpu);
 static inline uint32_t sim_cpu_of(const struct sim_task *t) { return (uint32_t)t->rt.cpu; }
 /* Moves a shared line to `cpu`, `lines` of it, and holds it `hold_ns`: what that takes, waiting included. */
 uint64_t sim_share(struct sim *s, struct sim_shared *l, uint32_t cpu, uint64_t lines, uint64_t hold_ns);
@@ -110,7 +113,6 @@ struct sim_task *sim_queue_oldest(struct sim *s, uint32_t cpu, uint32_t for_cpu)
 /* wakeup.c */
 void sim_count_in(struct sim *s, struct sim_task *t, uint32_t cpu);
 void sim_count_out(struct sim *s, struct sim_task *t);
-void sim_enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by, uint64_t cost, bool claimed);
 void sim_place(struct sim *s, struct sim_task *t, struct roost_cpu *from, struct roost_cpu *to);
 bool sim_preempts(struct sim *s, uint32_t cpu, const struct sim_task *t);
 void sim_kick_idle(struct sim *s, uint32_t from, uint32_t cpu, uint64_t cost);

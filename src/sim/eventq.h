@@ -27,6 +27,7 @@ struct evq {
 	uint32_t *pos; /* by slot: index in heap, EVQ_NONE when not set */
 	uint32_t nr, nr_slots;
 	uint64_t seq;
+	uint64_t firing; /* seq_slot of the entry that is being handled; it stays at its place until then */
 };
 
 static inline int evq_init(struct evq *q, uint32_t nr_slots)
@@ -42,6 +43,7 @@ static inline int evq_init(struct evq *q, uint32_t nr_slots)
 	q->nr = 0;
 	q->nr_slots = nr_slots;
 	q->seq = 0;
+	q->firing = UINT64_MAX;
 	return 0;
 }
 
@@ -133,7 +135,24 @@ static inline void evq_clear(struct evq *q, uint32_t slot)
 
 static inline bool evq_is_set(const struct evq *q, uint32_t slot)
 {
-	return q->pos[slot] != EVQ_NONE;
+	return q->pos[slot] != EVQ_NONE && q->heap[q->pos[slot]].seq_slot != q->firing;
+}
+
+/*
+ * The first entry is handled where it is, and taken out afterwards unless it was set anew: most are, and moving one
+ * down from the top costs half of taking it out and putting it in.
+ */
+static inline uint32_t evq_fire(struct evq *q)
+{
+	q->firing = q->heap[0].seq_slot;
+	return evq_slot_of(&q->heap[0]);
+}
+
+static inline void evq_fired(struct evq *q, uint32_t slot)
+{
+	if (q->pos[slot] != EVQ_NONE && q->heap[q->pos[slot]].seq_slot == q->firing)
+		evq_clear(q, slot);
+	q->firing = UINT64_MAX;
 }
 
 static inline uint64_t evq_time(const struct evq *q, uint32_t slot)

@@ -15,30 +15,32 @@ struct args {
 	bool threads, pipe;
 };
 
-/* A 64 KB pipe: 16 pages, messages do not cross pages. A socket buffer holds about 212992 bytes of 768 each. */
+/*
+ * A 64 KB pipe: 16 pages. A message joins the last page if there is room and the pipe is not empty; a page is free again
+ * when its last message is read, and only then is a waiting writer woken. A socket buffer is taken as pages of one
+ * message each: 212992 bytes of 768.
+ */
 #define PIPE_PAGES 16
 #define PAGE 4096
 #define SOCKET_MESSAGES 278
 
 struct pipe {
 	struct sim_shared lock; /* the mutex or socket lock, and the lines under it */
-	uint32_t filled;        /* messages in it */
+	uint64_t written, read; /* messages, padded to a page where one was begun anew */
 	uint32_t reader;        /* task */
 	uint32_t writers_first, writers_last; /* those that wait for room, in order of arrival */
 	bool reader_waits;
-	bool writers_noted;
 };
 
 struct state {
 	struct pipe *pipes;
-	uint32_t capacity;
-	uint64_t exits;
+	uint32_t pages, per_page;
 	uint64_t copy_ns, op_ns;
 };
 
 enum { SENDER, RECEIVER };
 enum { PC_START, PC_OP, PC_DONE };
-/* w32: [0] group, [1] index in group (of the pipe for a receiver), [2] next pipe; w64: [0] messages left */
+/* w32: [0] group, [1] index in group (of the pipe for a receiver), [2] next pipe, [3] it had to wait; w64: [0] messages left */
 
 static int hb_parse(int argc, char **argv, void **out, struct sim_error *err)
 {
@@ -95,7 +97,8 @@ static int hb_setup(struct sim *s)
 	s->w = st;
 	if (!st || !(st->pipes = calloc(a->groups * a->pairs, sizeof(*st->pipes))))
 		return sim_error(s->err, -ENOMEM, "not enough memory");
-	st->capacity = a->pipe ? (uint32_t)(PIPE_PAGES * (PAGE / a->bytes)) : SOCKET_MESSAGES;
+	st->pages = a->pipe ? PIPE_PAGES : SOCKET_MESSAGES;
+	st->per_page = a->pipe ? (uint32_t)(PAGE / a->bytes) : 1;
 	st->op_ns = (uint64_t)sim_cost(s, a->pipe ? COST_PIPE_OP : COST_SOCKET_OP);
 	st->copy_ns = a->bytes * (uint64_t)sim_cost(s, COST_PIPE_KB) / 1024;
 	while (!s->m->cpus[parent].online)
@@ -127,6 +130,11 @@ static void wait_for_room(struct sim *s, struct pipe *p, struct sim_task *t)
 	p->writers_last = t->id;
 }
 
+static bool is_full(const struct state *st, const struct pipe *p)
+{
+	return p->written % st->per_page == 0 && p->written / st->per_page - p->read / st->per_page >= st->pages;
+}
+
 /* Wakes the writer that waits longest, one at a time, as the kernel's pipes do. */
 static void wake_writer(struct sim *s, struct pipe *p, uint32_t cpu)
 {
@@ -155,18 +163,23 @@ static void send(struct sim *s, struct sim_task *t, struct sim_op *o)
 	struct pipe *p = &st->pipes[t->w32[0] * a->pairs + t->w32[2]];
 
 	if (t->pc == PC_OP) { /* the write has happened */
-		if (p->filled == st->capacity) {
+		if (is_full(st, p)) {
 			wait_for_room(s, p, t);
+			t->w32[3] = 1;
 			o->act = SIM_BLOCK;
 			return;
 		}
-		p->filled++;
+		if (p->read == p->written) /* the page that was read empty is gone */
+			p->read = p->written = (p->written + st->per_page - 1) / st->per_page * st->per_page;
+		p->written++;
 		if (p->reader_waits) {
 			p->reader_waits = false;
 			sim_wake(s, cpu, &s->tasks[p->reader], SIM_WAKE_SYNC);
 		}
-		if (p->filled < st->capacity)
+		/* One that had to wait passes the room that is left on to the next. */
+		if (t->w32[3] && !is_full(st, p))
 			wake_writer(s, p, cpu);
+		t->w32[3] = 0;
 		if (++t->w32[2] == a->pairs)
 			t->w32[2] = 0;
 		if (--t->w64[0] == 0) {
@@ -188,16 +201,15 @@ static void receive(struct sim *s, struct sim_task *t, struct sim_op *o)
 	bool was_full;
 
 	if (t->pc == PC_OP) {
-		if (!p->filled) {
+		if (p->read == p->written) {
 			p->reader_waits = true;
 			o->act = SIM_BLOCK;
 			return;
 		}
-		was_full = p->filled == st->capacity;
-		p->filled--;
+		was_full = is_full(st, p);
+		p->read++;
 		s->f.ops++;
-		/* A page is free again when its last message is read; the writer is woken then. */
-		if (was_full)
+		if (was_full && !is_full(st, p))
 			wake_writer(s, p, cpu);
 		if (--t->w64[0] == 0) {
 			o->act = SIM_EXIT;

@@ -34,6 +34,10 @@ static int setup_cpus(struct sim *s)
 		p->core = m->core_cpus[m->cores[mc->core].first];
 		p->capacity = p->capacity_max = mc->capacity;
 		p->util_stamp_ns = s->now;
+		c->speed_alone = 1000u * mc->capacity / TOPO_CAPACITY_FULL;
+		c->speed_shared = (uint32_t)sim_cost(s, COST_SMT_SPEED) * mc->capacity / TOPO_CAPACITY_FULL;
+		if (!c->speed_alone || !c->speed_shared)
+			c->speed_alone = c->speed_shared = 1;
 		if (m->cores[mc->core].count > ROOST_MAX_SIBLINGS)
 			return sim_error(s->err, -ERANGE, "machine %s: a core with %u threads; the limit is %d", m->name,
 					 m->cores[mc->core].count, ROOST_MAX_SIBLINGS);

@@ -58,6 +58,7 @@ int sim_queue_push(struct sim *s, uint32_t cpu, struct sim_task *t)
 		c->queue = grown;
 		c->cap_queue = cap;
 	}
+	s->nr_waiting++;
 	up(s, c, c->nr_queue++, (struct sim_qent){ t->rt.deadline, t->id });
 	return 0;
 }
@@ -68,6 +69,7 @@ void sim_queue_remove(struct sim *s, uint32_t cpu, struct sim_task *t)
 	struct sim_qent last = c->queue[--c->nr_queue];
 	uint32_t i = t->qpos;
 
+	s->nr_waiting--;
 	t->qpos = SIM_NONE;
 	if (i == c->nr_queue)
 		return;

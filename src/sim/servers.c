@@ -195,7 +195,7 @@ static void mc_timer(struct sim *s, uint32_t index)
 	/* A connection's interrupts go to one CPU: a hash of it. */
 	irq = s->m->core_cpus[(conn * UINT64_C(0x9e3779b97f4a7c15) >> 32) * s->nr_online >> 32];
 	r = &st->rings[thread];
-	sim_charge(s, irq, (uint64_t)sim_cost(s, COST_IRQ));
+	sim_interrupt(s, irq);
 	if (r->nr == a->conns) {
 		st->refused++;
 		return;

@@ -84,14 +84,16 @@ struct sim_cpu {
 	uint32_t nr_queue, cap_queue;
 	struct sim_qent *queue; /* heap by deadline */
 	uint64_t op_start_ns;   /* work is counted from here */
-	uint32_t speed;         /* permille */
+	uint32_t speed;         /* permille; now, with the core to itself, with a busy sibling */
+	uint32_t speed_alone, speed_shared;
 	uint8_t idle, waking, need_resched, pad_;
 	uint64_t charge_ns;     /* kernel work to add to what runs next here */
 	uint64_t sys_first_ns;  /* of the op under way, this much is system time */
 	uint64_t on_since_ns;   /* when the running task was put on */
 	uint64_t busy_until_ns; /* the way into idle takes until then */
 	/* idle */
-	uint64_t idle_since_ns;
+	uint64_t idle_since_ns, idle_from_ns; /* since it idles; since an interrupt last broke it */
+	uint64_t idle_work_ns;  /* work of interrupts while it idled */
 	uint32_t idle_hist[8], idle_at;
 	uint8_t idle_state, spinning;
 	uint64_t spin_until_ns;

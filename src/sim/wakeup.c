@@ -43,6 +43,7 @@ void sim_kick_idle(struct sim *s, uint32_t from, uint32_t cpu, uint64_t cost)
 	if (c->waking)
 		return;
 	c->waking = 1;
+	sim_idle_record(c, s->now - c->idle_from_ns); /* the governor does not count the way out */
 	at = s->now + cost + sim_idle_exit_ns(s, from, cpu, &charge);
 	if (at < c->busy_until_ns)
 		at = c->busy_until_ns;
@@ -83,8 +84,9 @@ void sim_place(struct sim *s, struct sim_task *t, struct roost_cpu *from, struct
 	t->rt.vruntime = policy_vtime(to, s->now) - (u64)(lag > credit ? credit : lag);
 }
 
-/* Makes t runnable on cpu. by: who does it; cost: what it has spent already. */
-void sim_enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by, uint64_t cost, bool claimed)
+/* Makes t runnable on cpu. by: who does it; cost: what it has spent already; delay: when it began to, from now. */
+static void enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by, uint64_t cost, uint64_t delay,
+		    bool claimed)
 {
 	struct sim_cpu *c = &s->cpus[cpu];
 	struct roost_cpu *p = &s->pcpu[cpu];
@@ -108,7 +110,7 @@ void sim_enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by, u
 		c->direct = t->id;
 		t->direct = 1;
 		t->rt.wait_start_ns = s->now;
-		sim_kick_idle(s, by, cpu, cost);
+		sim_kick_idle(s, by, cpu, cost + delay);
 		return;
 	}
 	policy_queued(p, (s32)cpu, &t->rt, s->now);
@@ -118,7 +120,7 @@ void sim_enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by, u
 		return;
 	}
 	if (!c->curr) {
-		sim_kick_idle(s, by, cpu, cost);
+		sim_kick_idle(s, by, cpu, cost + delay);
 	} else if (sim_preempts(s, cpu, t)) {
 		if (cpu == by) {
 			c->need_resched = 1;
@@ -126,7 +128,7 @@ void sim_enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by, u
 			sim_charge(s, by, (uint64_t)(sim_cost(s, COST_IPI_SEND) + sim_cost(s, COST_GUEST_IPI_EXIT)));
 			s->f.kicks++;
 			if (!evq_is_set(&s->q, slot_kick(s, cpu)))
-				evq_set(&s->q, slot_kick(s, cpu), s->now + cost + s->ipi_ns[sim_distance(s, by, cpu)]);
+				evq_set(&s->q, slot_kick(s, cpu), s->now + cost + delay + s->ipi_ns[sim_distance(s, by, cpu)]);
 		}
 	}
 }
@@ -210,7 +212,7 @@ void sim_wake(struct sim *s, uint32_t waker, struct sim_task *t, unsigned int fl
 	struct roost_choice ch = { 0 };
 	struct policy_wake w;
 	uint32_t prev, depth;
-	uint64_t cost = (uint64_t)sim_cost(s, COST_WAKE);
+	uint64_t cost = (uint64_t)sim_cost(s, COST_WAKE), delay = 0;
 	bool hint;
 
 	if (t->state != SIM_TASK_BLOCKED)
@@ -246,8 +248,10 @@ void sim_wake(struct sim *s, uint32_t waker, struct sim_task *t, unsigned int fl
 	if (s->cfg->timeline)
 		sim_tl_wake(s, waker, (uint32_t)ch.cpu, t, ch.rule);
 	cost += (uint64_t)sim_cost(s, COST_WAKE_LINES) * s->line_ns[sim_distance(s, waker, prev)];
-	/* An idle CPU that takes an interrupt wakes up for it first. */
-	sim_enqueue(s, t, (uint32_t)ch.cpu, waker, cost, ch.claimed);
+	/* An idle CPU that takes an interrupt wakes up for it first, and then may have others of them to handle. */
+	if ((flags & SIM_WAKE_IRQ) && s->cpus[waker].idle && s->cpus[waker].busy_until_ns > s->now && ch.cpu != (s32)waker)
+		delay = s->cpus[waker].busy_until_ns - s->now;
+	enqueue(s, t, (uint32_t)ch.cpu, waker, cost, delay, ch.claimed);
 }
 
 void sim_task_start(struct sim *s, struct sim_task *t, uint32_t parent)
@@ -259,5 +263,5 @@ void sim_task_start(struct sim *s, struct sim_task *t, uint32_t parent)
 
 	policy_fork(t, &w, &ch);
 	s->f.rule[ch.rule]++;
-	sim_enqueue(s, t, (uint32_t)ch.cpu, parent, (uint64_t)sim_cost(s, COST_WAKE), ch.claimed);
+	enqueue(s, t, (uint32_t)ch.cpu, parent, (uint64_t)sim_cost(s, COST_WAKE), 0, ch.claimed);
 }

@@ -6,7 +6,7 @@
 #include "sim/workloads.h"
 
 const struct sim_workload *const sim_workloads[] = {
-	&sim_hackbench, &sim_schbench, &sim_pingpong, &sim_lockfight, &sim_memcache, &sim_web, NULL,
+	&sim_hackbench, &sim_schbench, &sim_pingpong, &sim_lockfight, &sim_memcache, &sim_web, &sim_file, NULL,
 };
 
 const struct sim_workload *sim_workload_find(const char *name)

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reads workload files (file.c). What can never finish is found here where it can be seen without running: a suspend
+ * that nobody resumes, a wait that nobody signals, tasks that suspend each other in a circle before any of them resumes.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine.h"
+#include "sim/file.h"
+
+#define FILE_MAX (16 << 20)
+#define EVENTS_MAX 1000000
+#define RESOURCES_MAX 65536
+
+enum class { C_MUTEX, C_CONDITION, C_BARRIER, C_SUSPEND };
+
+struct reader {
+	const char *where, *text;
+	struct sim_error *err;
+	struct sim_file *f;
+	uint32_t nr_events, cap_resources;
+	const char *task;
+};
+
+/* The line a quoted name first stands on, for refusals: jansson tells lines for syntax errors only. */
+static int line_of(const struct reader *r, const char *key)
+{
+	char quoted[80];
+	const char *at;
+	int line = 1;
+
+	snprintf(quoted, sizeof(quoted), "\"%.60s\"", key);
+	at = r->task && snprintf(quoted, sizeof(quoted), "\"%.60s\"", r->task) > 0 ? strstr(r->text, quoted) : r->text;
+	if (!at)
+		at = r->text;
+	snprintf(quoted, sizeof(quoted), "\"%.60s\"", key);
+	at = strstr(at, quoted) ? strstr(at, quoted) : at;
+	for (const char *c = r->text; c < at; c++)
+		line += *c == '\n';
+	return line;
+}
+
+#define REFUSE(r, key, fmt, ...) \
+	sim_error((r)->err, -EINVAL, "%s:%d: %.40s%s" fmt, (r)->where, line_of(r, key), (r)->task ? (r)->task : "", \
+		  (r)->task ? ": " : "", ##__VA_ARGS__)
+
+static int number(struct reader *r, const char *key, const json_t *v, int64_t min, int64_t max, int64_t *out)
+{
+	if (!json_is_integer(v) || json_integer_value(v) < min || json_integer_value(v) > max)
+		return REFUSE(r, key, "\"%.40s\" must be a whole number from %lld to %lld", key, (long long)min, (long long)max);
+	*out = json_integer_value(v);
+	return 0;
+}
+
+static int resource(struct reader *r, const char *key, const char *name, enum class class, uint32_t *out)
+{
+	struct sim_file *f = r->f;
+
+	if (!name || !*name || strlen(name) >= sizeof(*f->resource_names))
+		return REFUSE(r, key, "\"%.40s\" must name something, in at most %zu bytes", key, sizeof(*f->resource_names) - 1);
+	for (uint32_t i = 0; i < f->nr_resources; i++)
+		if (f->resource_class[i] == class && !strcmp(f->resource_names[i], name)) {
+			*out = i;
+			return 0;
+		}
+	if (f->nr_resources == r->cap_resources) {
+		uint32_t cap = r->cap_resources ? 2 * r->cap_resources : 64;
+		void *names, *classes;
+
+		if (cap > RESOURCES_MAX)
+			return REFUSE(r, key, "more than %d locks, conditions, barriers and suspends", RESOURCES_MAX);
+		names = realloc(f->resource_names, cap * sizeof(*f->resource_names));
+		if (names)
+			f->resource_names = names;
+		classes = realloc(f->resource_class, cap);
+		if (classes)
+			f->resource_class = classes;
+		if (!names || !classes)
+			return sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
+		r->cap_resources = cap;
+	}
+	*out = f->nr_resources++;
+	strcpy(f->resource_names[*out], name);
+	f->resource_class[*out] = (uint8_t)class;
+	return 0;
+}
+
+static const struct {
+	const char *key;
+	enum sim_file_kind kind;
+} kinds[] = {
+	{ "runtime", SIM_FILE_RUN }, { "run", SIM_FILE_RUN }, { "sleep", SIM_FILE_SLEEP }, { "timer", SIM_FILE_TIMER },
+	{ "suspend", SIM_FILE_SUSPEND }, { "resume", SIM_FILE_RESUME }, { "lock", SIM_FILE_LOCK },
+	{ "unlock", SIM_FILE_UNLOCK }, { "wait", SIM_FILE_WAIT }, { "signal", SIM_FILE_SIGNAL },
+	{ "broad", SIM_FILE_BROADCAST }, { "barrier", SIM_FILE_BARRIER }, { "yield", SIM_FILE_YIELD },
+};
+
+/* "run", "run1", "run12" ... */
+static int kind_of(const char *key)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		size_t n = strlen(kinds[i].key);
+		const char *c = key + n;
+
+		if (strncmp(key, kinds[i].key, n))
+			continue;
+		while (isdigit((unsigned char)*c))
+			c++;
+		if (!*c)
+			return (int)kinds[i].kind;
+	}
+	return -1;
+}
+
+static int read_event(struct reader *r, const char *key, json_t *v, int kind, struct sim_file_event *e)
+{
+	const char *name = json_string_value(v), *mutex = NULL;
+	int64_t us = 0;
+	int ret = 0;
+
+	*e = (struct sim_file_event){ .kind = (enum sim_file_kind)kind, .ref = SIM_NONE, .mutex = SIM_NONE };
+	switch (e->kind) {
+	case SIM_FILE_RUN:
+	case SIM_FILE_SLEEP:
+		ret = number(r, key, v, 0, INT64_C(1000000000000), &us);
+		e->ns = (uint64_t)us * 1000;
+		return ret;
+	case SIM_FILE_TIMER:
+		if (!json_is_object(v) || !json_object_get(v, "period"))
+			return REFUSE(r, key, "\"%.40s\" must be { \"ref\": NAME, \"period\": MICROSECONDS }", key);
+		ret = number(r, "period", json_object_get(v, "period"), 1, INT64_C(1000000000000), &us);
+		e->ns = (uint64_t)us * 1000;
+		return ret;
+	case SIM_FILE_SUSPEND:
+		return resource(r, key, name && *name ? name : r->task, C_SUSPEND, &e->ref);
+	case SIM_FILE_RESUME:
+		return resource(r, key, name, C_SUSPEND, &e->ref);
+	case SIM_FILE_LOCK:
+	case SIM_FILE_UNLOCK:
+		return resource(r, key, name, C_MUTEX, &e->ref);
+	case SIM_FILE_WAIT:
+		if (json_is_object(v)) {
+			name = json_string_value(json_object_get(v, "ref"));
+			mutex = json_string_value(json_object_get(v, "mutex"));
+		}
+		ret = resource(r, key, name, C_CONDITION, &e->ref);
+		if (!ret && mutex)
+			ret = resource(r, key, mutex, C_MUTEX, &e->mutex);
+		return ret;
+	case SIM_FILE_SIGNAL:
+	case SIM_FILE_BROADCAST:
+		return resource(r, key, name, C_CONDITION, &e->ref);
+	case SIM_FILE_BARRIER:
+		return resource(r, key, name, C_BARRIER, &e->ref);
+	case SIM_FILE_YIELD:
+		return 0;
+	}
+	return 0;
+}
+
+/* Everything in `o` that is an event, in order. Other keys must be among `known`. */
+static int read_events(struct reader *r, json_t *o, const char *const *known, struct sim_file_phase *p)
+{
+	const char *key;
+	json_t *v;
+	bool passes = false;
+	int ret;
+
+	p->events = calloc(json_object_size(o) + 1, sizeof(*p->events));
+	if (!p->events)
+		return sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
+	json_object_foreach(o, key, v) {
+		int kind = kind_of(key), i = 0;
+
+		if (kind < 0) {
+			while (known[i] && strcmp(known[i], key))
+				i++;
+			if (!known[i])
+				return REFUSE(r, key, "there is no event or setting \"%.40s\"", key);
+			continue;
+		}
+		if (++r->nr_events > EVENTS_MAX)
+			return REFUSE(r, key, "more than %d events", EVENTS_MAX);
+		ret = read_event(r, key, v, kind, &p->events[p->nr_events]);
+		if (ret)
+			return ret;
+		passes = passes || kind != SIM_FILE_RUN || p->events[p->nr_events].ns;
+		p->nr_events++;
+	}
+	if (!p->nr_events)
+		return REFUSE(r, r->task, "a phase without events");
+	if (!passes && !p->loops)
+		return REFUSE(r, r->task, "a phase that loops for ever and takes no time");
+	return 0;
+}
+
+static int read_loops(struct reader *r, json_t *o, uint32_t deflt, uint32_t *out)
+{
+	json_t *v = json_object_get(o, "loop");
+	int64_t n = deflt ? (int64_t)deflt : -1;
+	int ret = v ? number(r, "loop", v, -1, INT32_MAX, &n) : 0;
+
+	if (!ret && n == 0)
+		ret = REFUSE(r, "loop", "\"loop\" must be -1 (for ever) or at least 1");
+	*out = n < 0 ? 0 : (uint32_t)n;
+	return ret;
+}
+
+static int read_cpus(struct reader *r, json_t *v, struct sim_file_task *t)
+{
+	size_t i;
+	json_t *cpu;
+
+	if (!json_is_array(v) || !json_array_size(v) || json_array_size(v) > TOPO_MAX_CPUS)
+		return REFUSE(r, "cpus", "\"cpus\" must be a list of CPU numbers");
+	t->cpus = calloc(json_array_size(v), sizeof(*t->cpus));
+	if (!t->cpus)
+		return sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
+	json_array_foreach(v, i, cpu) {
+		int64_t n;
+		int ret = number(r, "cpus", cpu, 0, TOPO_MAX_CPUS - 1, &n);
+
+		if (ret)
+			return ret;
+		t->cpus[t->nr_cpus++] = (uint16_t)n;
+	}
+	return 0;
+}
+
+static int read_settings(struct reader *r, json_t *o, struct sim_file_task *t)
+{
+	const char *policy = json_string_value(json_object_get(o, "policy"));
+	int64_t v;
+	json_t *j;
+	int ret = 0;
+
+	t->instances = 1;
+	t->footprint = 32768;
+	if ((j = json_object_get(o, "instance"))) {
+		ret = number(r, "instance", j, 0, SIM_MAX_TASKS, &v);
+		if (!ret)
+			t->instances = (uint32_t)v;
+	}
+	if (!ret && ((j = json_object_get(o, "nice")) || (j = json_object_get(o, "priority")))) {
+		ret = number(r, json_object_get(o, "nice") ? "nice" : "priority", j, -20, 19, &v);
+		if (!ret)
+			t->nice = (int)v;
+	}
+	if (!ret && (j = json_object_get(o, "footprint"))) {
+		ret = number(r, "footprint", j, 0, 1 << 30, &v);
+		if (!ret)
+			t->footprint = (uint32_t)v;
+	}
+	if (!ret && (j = json_object_get(o, "cpus")))
+		ret = read_cpus(r, j, t);
+	if (ret)
+		return ret;
+	if (policy && !strcmp(policy, "SCHED_BATCH"))
+		t->batch = true;
+	else if (policy && !strcmp(policy, "SCHED_IDLE"))
+		t->idle_class = true;
+	else if (json_object_get(o, "policy") && (!policy || strcmp(policy, "SCHED_OTHER")))
+		return REFUSE(r, "policy", "\"policy\" must be SCHED_OTHER, SCHED_BATCH or SCHED_IDLE: this scheduler is for those");
+	return read_loops(r, o, 0, &t->loops);
+}
+
+static int read_task(struct reader *r, const char *name, json_t *o, struct sim_file_task *t)
+{
+	static const char *const known[] = { "instance", "loop", "nice", "priority", "policy", "cpus", "footprint", "phases",
+					     "delay", NULL };
+	static const char *const known_phase[] = { "loop", NULL };
+	json_t *phases, *p;
+	const char *key;
+	int ret;
+
+	r->task = name;
+	if (strlen(name) >= sizeof(t->name))
+		return REFUSE(r, name, "a name of more than %zu bytes", sizeof(t->name) - 1);
+	strcpy(t->name, name);
+	if (!json_is_object(o))
+		return REFUSE(r, name, "must be an object");
+	ret = read_settings(r, o, t);
+	if (ret)
+		return ret;
+	phases = json_object_get(o, "phases");
+	if (phases && (!json_is_object(phases) || !json_object_size(phases)))
+		return REFUSE(r, "phases", "\"phases\" must be an object that holds phases");
+	t->phases = calloc(phases ? json_object_size(phases) : 1, sizeof(*t->phases));
+	if (!t->phases)
+		return sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
+	if (!phases) {
+		t->nr_phases = 1;
+		t->phases[0].loops = 1;
+		return read_events(r, o, known, &t->phases[0]);
+	}
+	json_object_foreach(phases, key, p) {
+		struct sim_file_phase *ph = &t->phases[t->nr_phases++];
+
+		if (!json_is_object(p))
+			return REFUSE(r, key, "phase \"%.40s\" must be an object", key);
+		ret = read_loops(r, p, 1, &ph->loops);
+		if (!ret)
+			ret = read_events(r, p, known_phase, ph);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Which resources does some task use with this kind of event? */
+static bool used(const struct sim_file *f, uint32_t ref, enum sim_file_kind a, enum sim_file_kind b)
+{
+	for (uint32_t t = 0; t < f->nr_tasks; t++)
+		for (uint32_t p = 0; p < f->tasks[t].nr_phases; p++)
+			for (uint32_t e = 0; e < f->tasks[t].phases[p].nr_events; e++) {
+				const struct sim_file_event *ev = &f->tasks[t].phases[p].events[e];
+
+				if (ev->ref == ref && (ev->kind == a || ev->kind == b))
+					return true;
+			}
+	return false;
+}
+
+/*
+ * Starts every task at its first event and lets them go on in turns as far as suspend and resume allow, one loop
+ * of each phase. If all of them stand at a suspend, they wait for each other: name the circle.
+ */
+static int find_cycle(struct reader *r)
+{
+	struct sim_file *f = r->f;
+	uint32_t *phase = calloc(f->nr_tasks + 1, sizeof(*phase)), *event = calloc(f->nr_tasks + 1, sizeof(*event));
+	uint32_t *tokens = calloc(f->nr_resources + 1, sizeof(*tokens));
+	bool moved = true, finished = false;
+	int ret = 0;
+
+	if (!phase || !event || !tokens) {
+		ret = sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
+		goto out;
+	}
+	while (moved && !finished) {
+		moved = false;
+		for (uint32_t t = 0; t < f->nr_tasks && !finished; t++)
+			while (!finished) {
+				const struct sim_file_phase *p = &f->tasks[t].phases[phase[t]];
+				const struct sim_file_event *e = &p->events[event[t]];
+
+				if (!f->tasks[t].instances)
+					break;
+				if (e->kind == SIM_FILE_SUSPEND && !tokens[e->ref])
+					break;
+				if (e->kind == SIM_FILE_SUSPEND)
+					tokens[e->ref]--;
+				if (e->kind == SIM_FILE_RESUME)
+					tokens[e->ref]++;
+				moved = true;
+				if (++event[t] == p->nr_events) {
+					event[t] = 0;
+					if (++phase[t] == f->tasks[t].nr_phases)
+						finished = true; /* somebody gets through */
+				}
+			}
+	}
+	if (!finished) {
+		char names[200] = "";
+
+		for (uint32_t t = 0; t < f->nr_tasks; t++)
+			if (f->tasks[t].instances && strlen(names) < 140)
+				snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s (waits for \"%s\")",
+					 *names ? ", " : "", f->tasks[t].name,
+					 f->resource_names[f->tasks[t].phases[phase[t]].events[event[t]].ref]);
+		r->task = NULL;
+		ret = REFUSE(r, "suspend", "this can never finish: every task suspends before another resumes it: %s", names);
+	}
+out:
+	free(phase);
+	free(event);
+	free(tokens);
+	return ret;
+}
+
+static int check(struct reader *r)
+{
+	struct sim_file *f = r->f;
+	uint64_t instances = 0;
+
+	for (uint32_t t = 0; t < f->nr_tasks; t++)
+		instances += f->tasks[t].instances;
+	r->task = NULL;
+	if (!instances || instances > SIM_MAX_TASKS)
+		return REFUSE(r, "tasks", "%llu tasks in all; there must be 1 to %d", (unsigned long long)instances, SIM_MAX_TASKS);
+	f->nr_instances = (uint32_t)instances;
+	f->barrier_size = calloc(f->nr_resources + 1, sizeof(*f->barrier_size));
+	if (!f->barrier_size)
+		return sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
+	for (uint32_t i = 0; i < f->nr_resources; i++) {
+		const char *name = f->resource_names[i];
+
+		if (f->resource_class[i] == C_SUSPEND && used(f, i, SIM_FILE_SUSPEND, SIM_FILE_SUSPEND) &&
+		    !used(f, i, SIM_FILE_RESUME, SIM_FILE_RESUME))
+			return REFUSE(r, name, "nobody resumes \"%s\", which a task waits for: this can never finish", name);
+		if (f->resource_class[i] == C_CONDITION && used(f, i, SIM_FILE_WAIT, SIM_FILE_WAIT) &&
+		    !used(f, i, SIM_FILE_SIGNAL, SIM_FILE_BROADCAST))
+			return REFUSE(r, name, "nobody signals \"%s\", which a task waits for: this can never finish", name);
+		if (f->resource_class[i] != C_BARRIER)
+			continue;
+		for (uint32_t t = 0; t < f->nr_tasks; t++) {
+			struct sim_file one = { .nr_tasks = 1, .tasks = &f->tasks[t] };
+
+			if (used(&one, i, SIM_FILE_BARRIER, SIM_FILE_BARRIER))
+				f->barrier_size[i] += f->tasks[t].instances;
+		}
+	}
+	return find_cycle(r);
+}
+
+static int read_global(struct reader *r, json_t *root)
+{
+	json_t *g = json_object_get(root, "global"), *d = g ? json_object_get(g, "duration") : NULL;
+	bool endless = false;
+	int64_t v = -1;
+	int ret;
+
+	if (g && !json_is_object(g))
+		return REFUSE(r, "global", "\"global\" must be an object");
+	if (d) {
+		ret = number(r, "duration", d, -1, 1000000, &v);
+		if (ret)
+			return ret;
+	}
+	for (uint32_t t = 0; t < r->f->nr_tasks; t++) {
+		endless = endless || (!r->f->tasks[t].loops && r->f->tasks[t].instances);
+		for (uint32_t p = 0; p < r->f->tasks[t].nr_phases; p++)
+			endless = endless || !r->f->tasks[t].phases[p].loops;
+	}
+	if (v <= 0 && endless)
+		return REFUSE(r, "duration", "a task loops for ever and there is no \"duration\" (in \"global\", seconds)");
+	r->f->duration_ns = v > 0 ? (uint64_t)v * 1000000000 : 0;
+	return 0;
+}
+
+int sim_file_parse_text(const char *text, size_t len, const char *where, struct sim_file **out, struct sim_error *err)
+{
+	struct reader r = { .where = where, .text = text, .err = err };
+	json_t *root, *tasks, *o;
+	json_error_t jerr;
+	const char *name;
+	int ret;
+
+	*out = NULL;
+	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &jerr);
+	if (!root)
+		return sim_error(err, -EINVAL, "%s:%d: %s", where, jerr.line, jerr.text);
+	r.f = calloc(1, sizeof(*r.f));
+	if (!r.f) {
+		json_decref(root);
+		return sim_error(err, -ENOMEM, "%s: not enough memory", where);
+	}
+	tasks = json_object_get(root, "tasks");
+	if (!json_is_object(tasks) || !json_object_size(tasks)) {
+		ret = REFUSE(&r, "tasks", "there must be \"tasks\": an object that holds at least one task");
+		goto out;
+	}
+	r.f->tasks = calloc(json_object_size(tasks), sizeof(*r.f->tasks));
+	if (!r.f->tasks) {
+		ret = sim_error(err, -ENOMEM, "%s: not enough memory", where);
+		goto out;
+	}
+	json_object_foreach(tasks, name, o) {
+		ret = read_task(&r, name, o, &r.f->tasks[r.f->nr_tasks++]);
+		if (ret)
+			goto out;
+	}
+	r.task = NULL;
+	ret = check(&r);
+	if (!ret)
+		ret = read_global(&r, root);
+	if (!ret) {
+		*out = r.f;
+		r.f = NULL;
+	}
+out:
+	sim_file_free(r.f);
+	json_decref(root);
+	return ret;
+}
+
+int sim_file_parse(int argc, char **argv, void **out, struct sim_error *err)
+{
+	char *text = malloc(FILE_MAX + 2);
+	struct sim_file *f = NULL;
+	FILE *in = NULL;
+	size_t n;
+	int ret;
+
+	if (argc != 1 || !text) {
+		free(text);
+		return sim_error(err, -EINVAL, "file: one workload file is needed");
+	}
+	in = fopen(argv[0], "re");
+	if (!in) {
+		ret = sim_error(err, -EINVAL, "%.200s: %s", argv[0], strerror(errno));
+		goto out;
+	}
+	n = fread(text, 1, FILE_MAX + 1, in);
+	if (ferror(in) || n > FILE_MAX) {
+		ret = sim_error(err, -EINVAL, "%.200s: not a file of at most %d bytes", argv[0], FILE_MAX);
+		goto out;
+	}
+	text[n] = '\0';
+	ret = sim_file_parse_text(text, n, argv[0], &f, err);
+	*out = f;
+out:
+	if (in)
+		fclose(in);
+	free(text);
+	return ret;
+}
+
+void sim_file_free(void *file)
+{
+	struct sim_file *f = file;
+
+	if (!f)
+		return;
+	for (uint32_t t = 0; t < f->nr_tasks; t++) {
+		for (uint32_t p = 0; p < f->tasks[t].nr_phases; p++)
+			free(f->tasks[t].phases[p].events);
+		free(f->tasks[t].phases);
+		free(f->tasks[t].cpus);
+	}
+	free(f->tasks);
+	free(f->barrier_size);
+	free(f->resource_names);
+	free(f->resource_class);
+	free(f);
+}
