@@ -29,7 +29,6 @@ static struct roost_llc_word words[16];
 static u64 now_ns;
 static int nr_cpus, domain_of[64];      /* partitions */
 
-#define env_now() now_ns
 #define env_knobs() (&knobs)
 #define env_machine() (&machine)
 #define env_cpu(c) ((c) >= 0 && (c) < nr_cpus ? &cpus[c] : (struct roost_cpu *)0)
@@ -212,7 +211,7 @@ static void lay_policy(void)
 		llcs[l].smt = machine.smt;
 	}
 	for (c = 0; c < nr_cpus; c++)
-		if (machine.smt && (policy_core_idle(&cpus[c], c, now_ns) || (st.stale_core && c % 3 == 0)))
+		if (machine.smt && (policy_core_idle(c, now_ns) || (st.stale_core && c % 3 == 0)))
 			words[cpus[c].word].core |= policy_bit(c);
 }
 
@@ -223,6 +222,7 @@ static struct roost_choice ask_policy(bool idle_wakee, bool domain_depth)
 	struct roost_choice ch;
 	int c;
 
+	w.now_ns = now_ns;
 	if (idle_wakee)
 		w.flags &= ~POLICY_WAKE_IDLE_CLASS;
 	for (c = 0; domain_depth && c < st.m.cpus; c++)
@@ -231,7 +231,7 @@ static struct roost_choice ask_policy(bool idle_wakee, bool domain_depth)
 
 	lay_policy();
 	memset(&ch, 0, sizeof(ch));
-	policy_wakeup(&p, &w, now_ns, &ch);
+	policy_wakeup(&p, &w, &ch);
 	return ch;
 }
 
@@ -439,13 +439,18 @@ static bool judge(void)
 static void print_state(u64 seed, u64 i)
 {
 	struct roost_choice ch = ask_policy(false, false);
-	int kernel = ask_kernel(0), c;
+	int kernel = ask_kernel(0), c, r;
 
 	printf("state %llu of seed %llu: policy %d (%s, target %d), kernel %d\n", i, seed, ch.cpu, rule_names[ch.rule], ch.target, kernel);
 	printf("  %d CPUs, LLC of %d, %d threads%s; prev %d waker %d recent %d flags %x affinity %llx util %u\n", st.m.cpus, st.m.llc,
 	       st.m.threads, st.m.split ? " split" : "", st.w.prev, st.w.waker, st.w.recent, st.w.flags, st.affinity, st.w.task_util);
 	printf("  bias-prev %llu util-fits %llu idle-smt %llu idle-grace %llu max %llu\n", st.k.bias_prev, st.k.util_fits,
 	       st.k.idle_smt, st.k.idle_grace_ns, st.k.idle_grace_max_queued);
+	for (r = 0; r < 7; r++) {
+		ch = ask_policy(1 << r & LIKE_IDLE_WAKEE, 1 << r & LIKE_DOMAIN_DEPTH);
+		kernel = ask_kernel(1u << r);
+		printf("  without \"%s\": policy %d (%s, target %d), kernel %d\n", reasons[r], ch.cpu, rule_names[ch.rule], ch.target, kernel);
+	}
 	for (c = 0; c < st.m.cpus; c++)
 		printf("  cpu %2d core %2d domain %d: %s%s%s nr %u idle-class %u est %u capacity %u load %u left idle %lld ago; hint %d depth %u\n",
 		       c, core_of(c), domain_of[c], st.c[c].idle ? "idle" : "busy", st.c[c].pending ? " pending" : "",
