@@ -98,80 +98,106 @@ static __always_inline bool movable(struct task_struct *p)
  * Takes a task that waits in @from's queue: the one that has waited longest of the first few, and, unless
  * @balance, only if it has waited long enough. Puts it on this CPU's local queue. Called from dispatch.
  */
-#define PULL_LOOK 24
+/*
+ * How many of a queue are looked at. A variable: of a count that is compared with a constant the verifier
+ * follows every value, and with it every way through the loop.
+ */
+u32 pull_look = 24;
 
-static __noinline bool pull(s32 cpu, s32 from, u32 rule)
+/* The pid of the task to take from @from's queue, 0 if there is none. */
+__noinline u64 pull_whom(s32 cpu, s32 from, u32 balance)
 {
-	struct roost_cpu *c = env_cpu(cpu), *v = env_cpu(from);
+	u64 best = 0, looked = 0, limit = policy_read(pull_look);
 	u64 now = env_now(), oldest = 0, first = 0;
-	bool balance = rule == ROOST_RULE_BALANCE, moved = false;
+	struct roost_cpu *v = env_cpu(from);
+	struct bpf_iter_scx_dsq it;
 	struct roost_task *t;
 	struct task_struct *p;
-	u32 best = 0, looked = 0;
-	struct roost_stats *s;
-	struct bpf_iter_scx_dsq it;
 
-	if (!c || !v)
-		return false;
+	if (!v)
+		return 0;
 	if (!bpf_iter_scx_dsq_new(&it, (u64)from, 0)) {
 		while ((p = bpf_iter_scx_dsq_next(&it))) {
-			if (looked++ >= PULL_LOOK)
+			if (looked++ >= limit)
 				break;
 			t = task_of(p);
 			if (!t || !t->wait_start_ns)
 				continue;
 			if (!first || policy_before(t->wait_start_ns, first))
 				first = t->wait_start_ns;
-			if (p->migration_disabled || !env_allowed(p, cpu) || (t->flags & ROOST_TASK_SPINNER))
+			if (best && !policy_before(t->wait_start_ns, oldest))
 				continue;
 			if (!balance && !policy_may_steal(v, t->wait_start_ns, now))
 				continue;
-			if (!best || policy_before(t->wait_start_ns, oldest)) {
-				best = (u32)p->pid;
-				oldest = t->wait_start_ns;
-			}
+			if (p->migration_disabled || (t->flags & ROOST_TASK_SPINNER) || !env_allowed(p, cpu))
+				continue;
+			best = (u64)p->pid;
+			oldest = t->wait_start_ns;
 		}
 	}
 	bpf_iter_scx_dsq_destroy(&it);
 	/* the hint of the longest wait goes forward as far as was seen */
-	if (first && looked <= PULL_LOOK)
+	if (first && looked <= limit)
 		policy_write(v->oldest_wait_ns, first);
-	if (!best)
-		return false;
+	return best;
+}
 
-	looked = 0;
+static __always_inline void count_pull(s32 cpu, s32 from, u32 rule)
+{
+	struct roost_stats *s = stats_here();
+	u32 d = policy_distance(from, cpu);
+
+	if (!s || rule >= ROOST_RULE_COUNT || d >= ROOST_DIST_COUNT)
+		return;
+	s->rule[rule]++;
+	s->rule_distance[rule][d]++;
+	if (rule != ROOST_RULE_BALANCE)
+		s->rule_idle[rule]++;
+}
+
+/* Moves the task @pid of @from's queue to this CPU's local queue. */
+__noinline bool pull_one(s32 cpu, s32 from, u32 rule, u64 pid)
+{
+	struct roost_cpu *c = env_cpu(cpu), *v = env_cpu(from);
+	u64 looked = 0, limit = policy_read(pull_look);
+	struct bpf_iter_scx_dsq it;
+	struct roost_task *t;
+	struct task_struct *p;
+	bool moved = false;
+
+	if (!c || !v)
+		return false;
 	if (!bpf_iter_scx_dsq_new(&it, (u64)from, 0)) {
 		while ((p = bpf_iter_scx_dsq_next(&it))) {
-			if (looked++ >= PULL_LOOK)
+			if (looked++ >= limit)
 				break;
-			if ((u32)p->pid != best)
+			if ((u64)p->pid != pid)
 				continue;
 			t = task_of(p);
 			if (!t || !compat_move(&it, p, ROOST_DSQ_LOCAL, 0))
 				break;
 			moved = true;
-			if (balance && t->cpu == from) {
+			if (rule == ROOST_RULE_BALANCE && t->cpu == from) {
 				policy_balance_place(t, v, c);
 				t->cpu = cpu;
 			} else {
-				place(t, c, cpu, now);
+				place(t, c, cpu, env_now());
 			}
 			policy_set_deadline(t, policy_read(c->nr_runnable) + 1);
-			s = stats_here();
-			if (s && rule < ROOST_RULE_COUNT) {
-				u32 d = policy_distance(from, cpu);
-
-				s->rule[rule]++;
-				if (d < ROOST_DIST_COUNT)
-					s->rule_distance[rule][d]++;
-				if (!balance)
-					s->rule_idle[rule]++;
-			}
 			break;
 		}
 	}
 	bpf_iter_scx_dsq_destroy(&it);
+	if (moved)
+		count_pull(cpu, from, rule);
 	return moved;
+}
+
+static __always_inline bool pull(s32 cpu, s32 from, u32 rule)
+{
+	u64 pid = pull_whom(cpu, from, rule == ROOST_RULE_BALANCE);
+
+	return pid && pull_one(cpu, from, rule, pid);
 }
 
 #endif

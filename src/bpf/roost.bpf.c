@@ -457,6 +457,8 @@ bool BPF_PROG(roost_yield, struct task_struct *from, struct task_struct *to)
 
 /* ---- the tick ---- */
 
+u32 help_look = 4; /* a variable for the same reason as pull_look */
+
 /* A task waits here beyond steal-delay: claim the nearest idle CPU that may run it, and send it here. */
 static __noinline int send_for_help(s32 cpu, u64 now)
 {
@@ -464,14 +466,14 @@ static __noinline int send_for_help(s32 cpu, u64 now)
 	struct bpf_iter_scx_dsq it;
 	struct roost_task *t;
 	struct task_struct *p;
-	u32 looked = 0;
+	u64 looked = 0, limit = policy_read(help_look);
 	s32 helper = -1;
 
 	if (!c)
 		return 0;
 	if (!bpf_iter_scx_dsq_new(&it, (u64)cpu, 0)) {
 		while ((p = bpf_iter_scx_dsq_next(&it))) {
-			if (looked++ >= 4)
+			if (looked++ >= limit)
 				break;
 			t = task_of(p);
 			if (!t || !movable(p) || !policy_may_steal(c, t->wait_start_ns, now))

@@ -83,7 +83,8 @@ policy_inline u64 policy_vtime(struct roost_cpu *c, u64 now)
  * vruntime is in, NULL for a new task: that one starts with the queue, half a slice late, so that a
  * parent that forks does not lose its turn to its children.
  */
-policy_inline void policy_place(struct roost_task *t, struct roost_cpu *from, struct roost_cpu *to, u64 now)
+policy_fn int policy_place(struct roost_task *t policy_nonnull, struct roost_cpu *from, struct roost_cpu *to policy_nonnull,
+			   u64 now)
 {
 	u64 vtime = policy_vtime(to, now);
 	s64 most = (s64)policy_virtual(policy_read(env_knobs()->slice_ns), t->weight);
@@ -94,6 +95,7 @@ policy_inline void policy_place(struct roost_task *t, struct roost_cpu *from, st
 	if (lag < -most)
 		lag = -most;
 	t->vruntime = vtime - (u64)lag;
+	return 0;
 }
 
 policy_inline void policy_set_deadline(struct roost_task *t, u32 nr_runnable)

@@ -17,6 +17,7 @@
 #include "run/doctor.h"
 #include "run/layout.h"
 #include "run/run.h"
+#include "run/slice_maps.h"
 #include "run/view.h"
 
 struct roost {
@@ -179,6 +180,8 @@ static int prepare(struct roost *r, const struct roost_opts *opts, bool *trace)
 		err = size_map(r->object, "roost_llcs", r->layout.machine.nr_llcs);
 	if (!err)
 		err = size_map(r->object, "roost_words", r->layout.machine.nr_words);
+	if (!err)
+		err = slice_maps_prepare(r->object, nr);
 	if (!err)
 		err = set_ops(r, opts, btf, *trace);
 	btf__free(btf);

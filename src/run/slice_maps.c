@@ -58,13 +58,20 @@ static void withdraw(void *ctx, pid_t tgid)
 
 const struct slice_server_ops slice_maps_ops = { .create = create_slots, .publish = publish, .withdraw = withdraw };
 
-int slice_maps_prepare(struct bpf_object *object, unsigned int max_procs)
+int slice_maps_prepare(struct bpf_object *object, unsigned int nr_cpu_ids)
 {
-	struct bpf_map *procs = bpf_object__find_map_by_name(object, "roost_ext_procs");
+	static const char *const one_a_cpu[] = { "roost_ext_cpus", "roost_ext_hists" };
+	struct bpf_map *map = bpf_object__find_map_by_name(object, "roost_ext_procs");
+	int rc;
 
-	if (!procs)
+	if (!map)
 		return -ENOENT;
-	return bpf_map__set_max_entries(procs, max_procs);
+	rc = bpf_map__set_max_entries(map, SLICE_MAPS_MAX_PROCS);
+	for (unsigned int i = 0; !rc && i < sizeof(one_a_cpu) / sizeof(one_a_cpu[0]); i++) {
+		map = bpf_object__find_map_by_name(object, one_a_cpu[i]);
+		rc = map ? bpf_map__set_max_entries(map, nr_cpu_ids) : -ENOENT;
+	}
+	return rc;
 }
 
 int slice_maps_open(struct slice_maps *maps, struct bpf_object *object)

@@ -15,9 +15,12 @@ struct slice_maps {
 
 extern const struct slice_server_ops slice_maps_ops;
 
-/* Before the object is loaded: gives the hash of maps what its values look like. 0 or -errno. */
-int slice_maps_prepare(struct bpf_object *object, unsigned int max_procs);
-/* After it: 0, or -ENOENT when the object has no slice-ext. */
+/* The most processes that can be registered at a time; the server's own limits may be lower. */
+#define SLICE_MAPS_MAX_PROCS 4096u
+
+/* Before the object is loaded: sizes the maps. 0 or -errno; -ENOENT when the object has no slice-ext. */
+int slice_maps_prepare(struct bpf_object *object, unsigned int nr_cpu_ids);
+/* After it. */
 int slice_maps_open(struct slice_maps *maps, struct bpf_object *object);
 
 #endif

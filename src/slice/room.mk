@@ -59,3 +59,4 @@ $(B)/examples/spinqueue: examples/spinqueue.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE -g $(OPT) $(WARN) $< -o $@ -lpthread
 .PHONY: examples
+tests: examples
