@@ -16,6 +16,7 @@
  */
 #include "queue.h"
 #include "slice_ext.bpf.h"
+#include "policy/waithist.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -362,7 +363,7 @@ static __always_inline void cpu_util(struct roost_cpu *c, u64 now, bool busy)
 static __noinline int begin_run(struct roost_task *t, struct roost_cpu *c, s32 cpu, u64 now)
 {
 	struct roost_stats *s = stats_here();
-	u64 waited;
+	u64 waited, bucket;
 
 	if (!t || !c)
 		return 0;
@@ -384,6 +385,9 @@ static __noinline int begin_run(struct roost_task *t, struct roost_cpu *c, s32 c
 		s->wait_ns += waited;
 		if (waited > s->wait_max_ns)
 			s->wait_max_ns = waited;
+		bucket = waithist_bucket(waited);
+		asm volatile("" : "+r"(bucket)); /* or the mask, which the verifier wants to see, is optimised away */
+		s->wait_hist[bucket & (ROOST_WAIT_BUCKETS - 1)]++;
 	}
 	t->wait_start_ns = 0;
 	if (s)

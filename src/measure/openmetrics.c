@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/waithist.h"
 #include "run/counters.h"
 #include "run/knobs.h"
 
@@ -78,6 +79,27 @@ static void plain_counters(FILE *out, const struct roost_stats *sum, int om)
 	}
 }
 
+/* A histogram, cumulative as the format wants it; only bounds up to the longest wait seen. */
+static void waits(FILE *out, const struct roost_stats *sum, int om)
+{
+	u64 seen = 0, total = 0;
+
+	for (u32 i = 0; i < ROOST_WAIT_BUCKETS; i++)
+		total += sum->wait_hist[i];
+	announce(out, om, "roost_wait_length_seconds", "histogram", "seconds", "Single waits for a CPU, by their length.");
+	for (u32 i = 0; i + 1 < ROOST_WAIT_BUCKETS; i++) {
+		double bound = (double)waithist_low_ns(i + 1) / 1e9;
+
+		seen += sum->wait_hist[i];
+		/* two buckets below 1 us are one: nothing lies between them */
+		if (i + 2 < ROOST_WAIT_BUCKETS && waithist_low_ns(i + 2) <= waithist_low_ns(i + 1))
+			continue;
+		fprintf(out, "roost_wait_length_seconds_bucket{le=\"%.12g\"} %llu\n", bound, seen);
+	}
+	fprintf(out, "roost_wait_length_seconds_bucket{le=\"+Inf\"} %llu\nroost_wait_length_seconds_count %llu\n"
+		"roost_wait_length_seconds_sum %llu.%09llu\n", total, total, sum->wait_ns / 1000000000, sum->wait_ns % 1000000000);
+}
+
 static void by_rule(FILE *out, const struct roost_stats *sum, int om)
 {
 	u64 distance[ROOST_DIST_COUNT] = { 0 };
@@ -147,6 +169,7 @@ void openmetrics_write(FILE *out, const struct openmetrics_source *s, int om)
 
 		counters_sum(&sum, s->stats, s->machine->nr_cpu_ids);
 		plain_counters(out, &sum, om);
+		waits(out, &sum, om);
 		by_rule(out, &sum, om);
 		cpus(out, s, om);
 		knobs(out, s->knobs, om);

@@ -231,10 +231,11 @@ static void draw_rates(struct top_canvas *c, const struct top_data *d, int row)
 		if (distance[k])
 			col = text(c, row + 1, col, look, " %.0f%%", 100.0 * (double)distance[k] / (double)all);
 	}
-	text(c, row + 2, 0, LOOK_PLAIN, "waits: %s a switch, longest %s since load", time_text(s->nr_switches ?
-	     (double)s->wait_ns / (double)s->nr_switches : 0, a), time_text((double)s->wait_max_ns, b));
+	text(c, row + 2, 0, LOOK_PLAIN, "waits: p50 %s p95 %s p99 %s, longest %s", time_text(counters_wait_quantile_ns(s, .5), a),
+	     time_text(counters_wait_quantile_ns(s, .95), b), time_text(counters_wait_quantile_ns(s, .99), e),
+	     time_text((double)s->wait_max_ns, f));
 	if (d->knobs->idle_spin_ns)
-		text(c, row + 2, 46, LOOK_SPIN, "spins %.1f CPUs, %s kicks saved/s", rate(d, s->spin_ns) / 1e9,
+		text(c, row + 2, 50, LOOK_SPIN, "spins %.1f CPUs, %s kicks saved/s", rate(d, s->spin_ns) / 1e9,
 		     count_text(rate(d, s->spin_kicks_avoided), f));
 }
 

@@ -33,6 +33,7 @@ typedef signed long long s64;
 #define ROOST_MAX_CPUS 8192         /* possible CPU ids; the kernel's own limit on x86 */
 #define ROOST_MAX_WORDS (ROOST_MAX_CPUS / 64)
 #define ROOST_MAX_SIBLINGS 8        /* threads of one core */
+#define ROOST_WAIT_BUCKETS 64       /* a power of two */
 #define ROOST_CAPACITY 1024         /* capacity and utilisation of one whole CPU */
 #define ROOST_WEIGHT_NICE0 1024
 #define ROOST_WEIGHT_IDLE 3         /* SCHED_IDLE, as in the fair class */
@@ -220,6 +221,7 @@ struct roost_stats {
 	u64 nr_switches;
 	u64 wait_ns;                /* run delay: time runnable but waiting */
 	u64 wait_max_ns;
+	u64 wait_hist[ROOST_WAIT_BUCKETS]; /* single waits by length: waithist.h */
 	u64 run_ns;
 	u64 spin_windows, spin_hits, spin_ns, spin_kicks_avoided, spin_budget_stops;
 	u64 ext_grants, ext_yields, ext_expired, ext_refused, ext_cut;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "policy/waithist.h"
+
 #define C(field, help) { #field, offsetof(struct roost_stats, field), help }
 
 const struct counter counter_table[] = {
@@ -39,7 +41,8 @@ const size_t counter_count = sizeof(counter_table) / sizeof(counter_table[0]);
 #define NR_RULE_ARRAYS (ROOST_RULE_COUNT * (2 + ROOST_DIST_COUNT))
 
 /* A counter added to the record must be named here, or it would never be shown. */
-_Static_assert(sizeof(counter_table) / sizeof(counter_table[0]) + NR_RULE_ARRAYS + ROOST_TARGET_COUNT == NR_STATS,
+_Static_assert(sizeof(counter_table) / sizeof(counter_table[0]) + NR_RULE_ARRAYS + ROOST_TARGET_COUNT +
+		       ROOST_WAIT_BUCKETS == NR_STATS,
 	       "every counter of struct roost_stats has a name");
 
 const struct rule_name rule_names[ROOST_RULE_COUNT] = {
@@ -101,6 +104,22 @@ void counters_sum(struct roost_stats *sum, const struct roost_stats *of_cpu, siz
 	memset(sum, 0, sizeof(*sum));
 	for (size_t i = 0; i < nr_cpus; i++)
 		counters_add(sum, &of_cpu[i]);
+}
+
+double counters_wait_quantile_ns(const struct roost_stats *s, double q)
+{
+	u64 total = 0, seen = 0;
+
+	for (u32 i = 0; i < ROOST_WAIT_BUCKETS; i++)
+		total += s->wait_hist[i];
+	for (u32 i = 0; i < ROOST_WAIT_BUCKETS; i++) {
+		u64 low = waithist_low_ns(i), high = i < ROOST_WAIT_BUCKETS - 1 ? waithist_low_ns(i + 1) : low;
+
+		seen += s->wait_hist[i];
+		if (seen && (double)seen >= q * (double)total)
+			return high > low ? ((double)low + (double)high) / 2 : (double)low;
+	}
+	return 0;
 }
 
 u64 counters_moved(const struct roost_stats *s, enum roost_distance at_least)

@@ -34,6 +34,9 @@ void counters_since(struct roost_stats *diff, const struct roost_stats *now, con
 /* All CPUs. Reads each counter once; other CPUs may be counting meanwhile. */
 void counters_sum(struct roost_stats *sum, const struct roost_stats *of_cpu, size_t nr_cpus);
 
+/* The wait that a share @q (0..1) of all waits did not exceed, to within a quarter; 0 when there was none. */
+double counters_wait_quantile_ns(const struct roost_stats *s, double q);
+
 /* Decisions that left the task's previous CPU, by the rules that place (not those that steal). */
 u64 counters_moved(const struct roost_stats *s, enum roost_distance at_least);
 

@@ -43,6 +43,7 @@ static char *text_of(int up, int om)
 	for (int i = 0; i < 4; i++) {
 		stats[i].rule[ROOST_RULE_PREV_IDLE] = 10;
 		stats[i].wait_ns = 1500000000;
+		stats[i].wait_hist[9] = 5; /* 8192 to 12287 ns */
 		stats[i].wait_max_ns = (u64)i * 1000;
 		stats[i].nr_wakeups = 1ull << 60;
 		cpu[i].flags = i < 3 ? ROOST_CPU_ONLINE : 0;
@@ -107,6 +108,9 @@ static void assert_well_formed(const char *text, int om)
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(line, "{ "), line);
 		if (om && !strcmp(type, "counter"))
 			assert_true(!strncmp(name, family, strlen(family)) && !strcmp(name + strlen(family), "_total"));
+		else if (!strcmp(type, "histogram"))
+			assert_true(!strcmp(name + strlen(family), "_bucket") || !strcmp(name + strlen(family), "_count") ||
+				    !strcmp(name + strlen(family), "_sum"));
 		else if (om && !strcmp(type, "info"))
 			assert_string_equal(name + strlen(family), "_info");
 		else
@@ -127,6 +131,9 @@ static void the_text(void **state)
 	assert_true(has(t, "roost_decisions_total{rule=\"prev-idle\"} 40"));
 	assert_true(has(t, "roost_wait_seconds_total 6.000000000"));
 	assert_true(has(t, "roost_wait_max_seconds 0.000003000"));
+	assert_true(has(t, "roost_wait_length_seconds_bucket{le=\"8.192e-06\"} 0"));
+	assert_true(has(t, "roost_wait_length_seconds_bucket{le=\"1.2288e-05\"} 20"));
+	assert_true(has(t, "roost_wait_length_seconds_bucket{le=\"+Inf\"} 20"));
 	assert_true(has(t, "roost_cpus_online 3"));
 	assert_true(has(t, "roost_llc_cpus_idle{llc=\"0\"} 2"));
 	assert_true(has(t, "roost_knob{knob=\"slice\"} 0.003000000"));

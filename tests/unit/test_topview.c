@@ -11,6 +11,8 @@
 
 #include "measure/rng.h"
 #include "measure/topview.h"
+#include "policy/waithist.h"
+#include "run/counters.h"
 #include "run/knobs.h"
 
 struct fake {
@@ -111,7 +113,8 @@ static void at_80x24(void **state)
 	f.since.rule_distance[ROOST_RULE_SCAN_CORE][ROOST_DIST_FAR] = 10000;
 	f.since.nr_wakeups = 40000;
 	f.since.nr_switches = 1000;
-	f.since.wait_ns = 25000000;
+	f.since.wait_hist[waithist_bucket(20000)] = 900;
+	f.since.wait_hist[waithist_bucket(10000000)] = 100;
 	s = screen(&f, 24, 80);
 	assert_non_null(strstr(s, "roost: 4 of 15 CPUs busy, 4 LLCs, 2 nodes"));
 	assert_non_null(strstr(s, "N0 L0   [#3][x.]"));
@@ -121,7 +124,7 @@ static void at_80x24(void **state)
 	assert_non_null(strstr(s, "wakeups 20.0k/s"));
 	assert_non_null(strstr(s, "none 15.0k/s 75%"));
 	assert_non_null(strstr(s, "far 5000/s 25%"));
-	assert_non_null(strstr(s, "waits: 25.0us a switch"));
+	assert_non_null(strstr(s, "waits: p50 21.5us p95 11.3ms"));
 	assert_non_null(strstr(s, "prev-idle             15.0k  75.0% "));
 	assert_non_null(strstr(s, "idle-grace            1ms"));
 	assert_non_null(strstr(s, ">slice"));
@@ -182,9 +185,31 @@ static void a_large_machine_at_80x24(void **state)
 	unmake(&f);
 }
 
+static void wait_buckets(void **state)
+{
+	struct roost_stats *s = calloc(1, sizeof(*s));
+	struct rng r = { 2 };
+
+	for (u32 b = 3; b < ROOST_WAIT_BUCKETS - 1; b++) {
+		assert_true(waithist_low_ns(b) > waithist_low_ns(b - 1));
+		assert_int_equal(waithist_bucket(waithist_low_ns(b)), b);
+		assert_int_equal(waithist_bucket(waithist_low_ns(b) - 1), b == 3 ? 1 : b - 1);
+	}
+	assert_int_equal(waithist_bucket(0), 0);
+	assert_int_equal(waithist_bucket(511), 0);
+	assert_int_equal(waithist_bucket(512), 1);
+	assert_int_equal(waithist_bucket(~0ull), ROOST_WAIT_BUCKETS - 2);
+	for (int i = 0; i < 100000; i++)
+		s->wait_hist[waithist_bucket(rng_below(&r, 1000000))]++;
+	assert_in_range(counters_wait_quantile_ns(s, .5), 400000, 600000);
+	assert_in_range(counters_wait_quantile_ns(s, .99), 800000, 1100000);
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wait_buckets),
 		cmocka_unit_test(at_80x24),
 		cmocka_unit_test(any_size_of_any_machine),
 		cmocka_unit_test(a_large_machine_at_80x24),
