@@ -124,7 +124,7 @@ static void at_80x24(void **state)
 	assert_non_null(strstr(s, "wakeups 20.0k/s"));
 	assert_non_null(strstr(s, "none 15.0k/s 75%"));
 	assert_non_null(strstr(s, "far 5000/s 25%"));
-	assert_non_null(strstr(s, "waits: p50 21.5us p95 11.3ms"));
+	assert_non_null(strstr(s, "waits: p50 20.5us p95 10.5ms"));
 	assert_non_null(strstr(s, "prev-idle             15.0k  75.0% "));
 	assert_non_null(strstr(s, "idle-grace            1ms"));
 	assert_non_null(strstr(s, ">slice"));
