@@ -26,7 +26,7 @@
 #include "run/counters.h"
 #include "run/run.h"
 
-#define LOAD_PATIENCE_MS 60000
+#define LOAD_PATIENCE_MS 180000 /* an emulated machine takes its time */
 #define END_PATIENCE_MS 15000
 #define SETTLE_MS 200
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "cli/metrics_service.h"
+
 /* The directory of the socket, or of anything else under /run/roost. */
 static void start_slice(struct run_services *s, const struct cli *cli, struct roost *roost)
 {
@@ -30,12 +32,19 @@ static void start_slice(struct run_services *s, const struct cli *cli, struct ro
 int run_services_start(struct run_services *s, const struct cli *cli, struct roost *roost)
 {
 	memset(s, 0, sizeof(*s));
+	if (opt_given(cli, OPT_METRICS)) {
+		int code = metrics_service_start(&s->metrics, cli, opt_string(cli, OPT_METRICS), roost_view(roost));
+
+		if (code)
+			return code; /* asked for by name: not to be left out quietly */
+	}
 	start_slice(s, cli, roost);
 	return 0;
 }
 
 void run_services_stop(struct run_services *s)
 {
+	metrics_service_stop(s->metrics);
 	if (s->slice)
 		slice_server_stop(s->slice);
 	memset(s, 0, sizeof(*s));

@@ -13,6 +13,7 @@
 struct run_services {
 	struct slice_server *slice;
 	struct slice_maps slice_maps;
+	struct metrics_service *metrics;
 };
 
 /* 0, or an exit code and the reason said; then nothing is left started. */
