@@ -132,7 +132,7 @@ static struct sim_task *pull_newidle(struct sim *s, uint32_t cpu)
 	struct sim_task *t;
 
 	/* Nobody waits anywhere: the root domain is not overloaded, and nothing is looked at. */
-	if (!s->nr_waiting || c->avg_idle_ns < llc_cost)
+	if (!s->nr_waiting || c->avg_idle_ns < llc_cost || c->avg_idle_ns < (uint64_t)sim_cost(s, COST_NEWIDLE_FLOOR))
 		return NULL;
 	for (uint32_t i = 0; i < p->nr_siblings; i++) {
 		uint32_t sib = p->siblings[i];
@@ -145,15 +145,12 @@ static struct sim_task *pull_newidle(struct sim *s, uint32_t cpu)
 		llc_cost += all_cost;
 		t = newidle_take(s, cpu, busiest_far(s, cpu), false);
 	}
-	/* A task that is found waits for the pass; a pass that finds none is broken off by the next wakeup. */
-	if (t)
-		sim_charge(s, cpu, llc_cost);
-	else
-		c->idle_work_ns += llc_cost;
+	/* Until the pass is over the CPU is not idle yet: nobody finds it, and what is queued there waits. */
+	sim_charge(s, cpu, llc_cost);
 	return t;
 }
 
-/* Slow balance (roost): another CPU, further behind, asked this one to take a task. */
+/* roost: a CPU whose tasks wait too long, or that is far behind this one, asked it to take a task. */
 struct sim_task *sim_pull_asked(struct sim *s, uint32_t cpu)
 {
 	struct roost_cpu *p = &s->pcpu[cpu];
@@ -164,8 +161,13 @@ struct sim_task *sim_pull_asked(struct sim *s, uint32_t cpu)
 	t = from == (s32)cpu ? NULL : sim_queue_oldest(s, (uint32_t)from, cpu);
 	if (!t)
 		return NULL;
-	s->f.rule[ROOST_RULE_BALANCE]++;
-	s->f.balance_pulls++;
+	if (p->nr_runnable) {
+		s->f.rule[ROOST_RULE_BALANCE]++;
+		s->f.balance_pulls++;
+	} else {
+		s->f.rule[policy_steal_rule(&s->pcpu[from], p)]++;
+		s->f.steals++;
+	}
 	sim_queue_remove(s, (uint32_t)from, t);
 	policy_unqueued(&s->pcpu[from], from, &t->rt);
 	sim_count_out(s, t);
@@ -199,6 +201,7 @@ static void tick_roost(struct sim *s, uint32_t cpu)
 			p->oldest_wait_ns = t->rt.wait_start_ns;
 		to = t && policy_has_stealable(p, s->now) ? policy_fetcher(t, (s32)cpu) : -1;
 		if (to >= 0) {
+			s->pcpu[to].pull_from = (s32)cpu;
 			sim_kick_idle(s, cpu, (uint32_t)to, 0);
 			return;
 		}
@@ -207,8 +210,12 @@ static void tick_roost(struct sim *s, uint32_t cpu)
 		return;
 	c->next_balance_ns = s->now + s->knobs.balance_ns;
 	to = policy_balance_to((s32)cpu, c->round++);
-	if (to >= 0 && s->cpus[to].curr)
-		s->pcpu[to].pull_from = (s32)cpu;
+	if (to < 0 || !s->cpus[to].curr)
+		return;
+	s->pcpu[to].pull_from = (s32)cpu;
+	s->f.kicks++;
+	if (!evq_is_set(&s->q, slot_kick(s, (uint32_t)to)))
+		evq_set(&s->q, slot_kick(s, (uint32_t)to), s->now + s->ipi_ns[sim_distance(s, cpu, (uint32_t)to)]);
 }
 
 static void pull_to_busy(struct sim *s, uint32_t cpu, uint32_t victim)

@@ -15,16 +15,6 @@
 
 struct sim *sim_now_running;
 
-int sim_error(struct sim_error *err, int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err->text, sizeof(err->text), fmt, ap);
-	va_end(ap);
-	return code;
-}
-
 int sim_fail(struct sim *s, const char *fmt, ...)
 {
 	va_list ap;
@@ -334,7 +324,7 @@ static void preempt(struct sim *s, uint32_t cpu)
 	struct sim_task *t = c->curr;
 
 	c->need_resched = 0;
-	if (!c->nr_queue && c->direct == SIM_NONE)
+	if (!c->nr_queue && c->direct == SIM_NONE && s->pcpu[cpu].pull_from < 0)
 		return;
 	if (t->in_section || t->rt.ext_end_ns) {
 		switch (roost_ext_at_preempt(&s->knobs, &t->rt, &s->ext[cpu], t->in_section, t->granted, s->now)) {
@@ -394,13 +384,15 @@ static void next_op(struct sim *s, uint32_t cpu)
 		t->work_left = (op.spin ? 0 : op.ns) + c->charge_ns;
 		c->sys_first_ns += c->charge_ns;
 		c->charge_ns = 0;
+		if (!t->work_left) /* nothing is free: time must go on, whatever the figures are */
+			t->work_left = 1;
 		arm(s, cpu);
 		if (c->need_resched)
 			preempt(s, cpu);
 		return;
 	case SIM_YIELD:
 		if (!c->nr_queue) {
-			t->work_left = (uint64_t)sim_cost(s, COST_SYSCALL) + c->charge_ns;
+			t->work_left = (uint64_t)sim_cost(s, COST_SYSCALL) + c->charge_ns + 1;
 			t->op_user = t->op_spin = 0;
 			c->charge_ns = 0;
 			if (t->rt.ext_end_ns)
@@ -452,6 +444,9 @@ void sim_kicked(struct sim *s, uint32_t cpu)
 	if (c->idle) {
 		leave_idle(s, cpu);
 		schedule(s, cpu, true);
+	} else if (c->curr && s->pcpu[cpu].pull_from >= 0) {
+		progress(s, cpu);
+		preempt(s, cpu);
 	} else if (c->curr && c->nr_queue && sim_preempts(s, cpu, &s->tasks[c->queue[0].task])) {
 		progress(s, cpu);
 		preempt(s, cpu);

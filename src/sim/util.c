@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Random numbers in integers, and the parsing of workload options. */
+/* Random numbers in integers, the parsing of workload options, refusals. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/engine.h"
+
+int sim_error(struct sim_error *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	return code;
+}
 
 uint64_t sim_rand(struct sim *s)
 {

@@ -66,6 +66,7 @@ struct topo_error;
 	X(SLEEPER_CREDIT, "sleeper-credit", "ns", 0, 1000000000, "kernel: the most a sleeper starts ahead by")    \
 	X(MIGRATION_COST, "migration-cost", "ns", 0, 1000000000, "a task that ran this recently is cache-hot")    \
 	X(BALANCE_LINES, "balance-lines", "lines", 0, 1000, "lines a balancing pass reads of each CPU it looks at") \
+	X(NEWIDLE_FLOOR, "newidle-floor", "ns", 0, 1000000000, "kernel: no newidle pass where idle periods are shorter") \
 	X(BALANCE_MIN, "balance-interval", "ns", 100000, 10000000000, "shortest time between periodic balances")  \
 	X(LOADAVG, "load-average", "ns", 0, 1000000, "updating the group's shared load sum, uncontended line")    \
 	X(LOADAVG_NS, "load-average-period", "ns", 0, 1000000000, "shortest time between two such updates")
