@@ -427,6 +427,8 @@ void BPF_PROG(roost_stopping, struct task_struct *p, bool runnable)
 	t->run_start_ns = 0;
 	policy_util_task(&t->util, now, true);
 	cpu_util(c, now, true);
+	if (!runnable)
+		policy_sleep(t, c, now);
 	if (s)
 		s->run_ns += ran;
 	policy_end(c);

@@ -175,12 +175,14 @@ _Static_assert(sizeof(struct roost_util) == 16, "shared");
 #define ROOST_TASK_BATCH 8u         /* SCHED_BATCH: never preempts */
 #define ROOST_TASK_SPINNER 16u      /* one of roost's own busy-wait threads */
 #define ROOST_TASK_PLACED 32u       /* vruntime belongs to the frame of cpu: not placed anew at enqueue */
+#define ROOST_TASK_SLEPT 128u       /* was not runnable since lag was taken */
 #define ROOST_TASK_YIELDED 64u      /* gave the CPU up: the others of its queue go first */
 
 /* Kept for each task by the kernel's side and by the simulator. */
 struct roost_task {
 	u64 vruntime;               /* in the frame of the queue of cpu */
 	u64 deadline;
+	s64 lag;                    /* vtime - vruntime when it last went to sleep; weighted ns */
 	u64 run_start_ns;           /* charged up to here; 0 = does not run */
 	u64 wait_start_ns;          /* when it began to wait; 0 = does not wait */
 	u64 slice_ns;               /* the slice it was last given */
@@ -201,7 +203,7 @@ struct roost_task {
 	u64 ext_blocked_until_ns;
 	u64 ext_end_ns;             /* a running grant ends here; 0 = none */
 };
-_Static_assert(sizeof(struct roost_task) == 128, "shared with the kernel's side");
+_Static_assert(sizeof(struct roost_task) == 136, "shared with the kernel's side");
 
 /* Counters of one CPU, written only by that CPU. */
 struct roost_stats {

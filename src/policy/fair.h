@@ -5,7 +5,7 @@
  * A task's vruntime advances by run time * 1024 / weight. Its deadline is its vruntime plus one slice in
  * the same measure, and the queue runs the earliest deadline first. A queue's vtime is where its tasks
  * are; each CPU has its own. A task that wakes elsewhere keeps its distance to the queue's vtime (its lag)
- * and not its number, bounded to one slice either way, so that a sleeper gains no more than one slice.
+ * and not its number, bounded to one slice either way.
  */
 #ifndef ROOST_POLICY_FAIR_H
 #define ROOST_POLICY_FAIR_H
@@ -78,23 +78,36 @@ policy_inline u64 policy_vtime(struct roost_cpu *c, u64 now)
 	return vtime;
 }
 
+/* A task goes to sleep: what it is owed then is all it can be owed when it wakes. */
+policy_inline void policy_sleep(struct roost_task *t, struct roost_cpu *c, u64 now)
+{
+	t->lag = (s64)(policy_vtime(c, now) - t->vruntime);
+	t->flags |= ROOST_TASK_SLEPT;
+}
+
 /*
  * Gives a task that becomes runnable its place in the queue of @to. @from is the CPU whose frame its
  * vruntime is in, NULL for a new task: that one starts with the queue, half a slice late, so that a
  * parent that forks does not lose its turn to its children.
+ *
+ * Sleeping earns nothing: a task is owed no more than when it went to sleep. What it had taken in advance
+ * is forgiven as virtual time goes by.
  */
 policy_fn int policy_place(struct roost_task *t policy_nonnull, struct roost_cpu *from, struct roost_cpu *to policy_nonnull,
 			   u64 now)
 {
-	u64 vtime = policy_vtime(to, now);
 	s64 most = (s64)policy_virtual(policy_read(env_knobs()->slice_ns), t->weight);
 	s64 lag = from ? (s64)(policy_vtime(from, now) - t->vruntime) : -(s64)((u64)most / 2);
+	s64 owed = t->lag > 0 ? t->lag : 0;
 
+	if (from && lag > owed && (t->flags & ROOST_TASK_SLEPT))
+		lag = owed;
 	if (lag > most)
 		lag = most;
 	if (lag < -most)
 		lag = -most;
-	t->vruntime = vtime - (u64)lag;
+	t->vruntime = policy_vtime(to, now) - (u64)lag;
+	t->flags &= ~ROOST_TASK_SLEPT;
 	return 0;
 }
 
