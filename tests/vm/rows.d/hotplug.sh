@@ -6,7 +6,7 @@ last=$(($(ls -d /sys/devices/system/cpu/cpu[0-9]* | wc -l) - 1))
 roost_up
 busy $last
 sleeper 1000 2 >/dev/null &
-(while hackbench -g 1 -l 20 >/dev/null; do :; done; echo "hackbench failed" >/tmp/lost) &
+(while hackbench -g 1 -f 4 -l 20 >/dev/null; do :; done; echo "hackbench failed" >/tmp/lost) &
 i=0
 while [ $i -lt "$times" ]; do
 	# Mostly one at a time; every twentieth time all but CPU 0.

@@ -2,7 +2,7 @@
 # The loader is killed with SIGKILL under load: the kernel's own scheduler takes over, no task is lost, and it loads again.
 # shellcheck shell=sh
 roost_up
-hackbench -g 2 -l 60 >/tmp/hackbench 2>&1 &
+hackbench -g 2 -f 4 -l 60 >/tmp/hackbench 2>&1 &
 bench=$!
 hog 4 4 >/tmp/hogs &
 hogs=$!
@@ -18,6 +18,6 @@ done
 wait $bench || fail "hackbench did not survive: $(cat /tmp/hackbench)"
 wait $hogs || fail "a hog did not survive"
 roost_up
-hackbench -g 1 -l 20 >/dev/null || fail "hackbench fails after the second load"
+hackbench -g 1 -f 4 -l 20 >/dev/null || fail "hackbench fails after the second load"
 roost_down
 pass

@@ -5,7 +5,7 @@ roost_up
 [ "$(wc -l </tmp/roost.out)" = 1 ] || fail "one line of state on stdout expected, got $(wc -l </tmp/roost.out)"
 note "$(cat /tmp/roost.out)"
 case $(scx_ops) in roost*) ;; *) fail "the loaded scheduler calls itself '$(scx_ops)'" ;; esac
-hackbench -g 1 -l 50 >/dev/null || fail "hackbench failed"
+hackbench -g 1 -f 4 -l 50 >/dev/null || fail "hackbench failed"
 roost stat --json >/tmp/stat || fail "roost stat --json exits with $?"
 [ -s /tmp/stat ] || fail "roost stat --json prints nothing"
 grep -q '[1-9]' /tmp/stat || fail "roost stat --json shows no count at all"

@@ -49,7 +49,7 @@ taken $sched/idle_grace_max_queued 1 65535 4 0
 
 # On and off under load, each alone and all together, with tasks that come and go.
 busy 2
-(while hackbench -g 1 -l 20 >/dev/null; do :; done; echo "hackbench failed" >/tmp/lost) &
+(while hackbench -g 1 -f 4 -l 20 >/dev/null; do :; done; echo "hackbench failed" >/tmp/lost) &
 for round in 1 2; do
 	for f in $features NO_SELECT_IDLE_SMT; do
 		echo $f >$sched/features

@@ -6,6 +6,6 @@ roost_up --partial
 hog 6 2:policy=ext:cpu=1 >/tmp/hogs || fail "hogs failed"
 note "$(tr '\n' ';' </tmp/hogs)"
 within "$(awk 'm == "" || $5 < m { m = $5 } END { print m + 0 }' /tmp/hogs)" 2400 3600 "least CPU time of two SCHED_EXT hogs on a CPU, ms"
-hackbench -g 1 -l 20 >/dev/null || fail "hackbench failed"
+hackbench -g 1 -f 4 -l 20 >/dev/null || fail "hackbench failed"
 roost_down
 pass

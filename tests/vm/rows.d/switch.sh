@@ -3,7 +3,7 @@
 # shellcheck shell=sh
 roost_up
 busy 3
-(while hackbench -g 1 -l 20 >/dev/null; do :; done; echo "hackbench failed" >/tmp/lost) &
+(while hackbench -g 1 -f 4 -l 20 >/dev/null; do :; done; echo "hackbench failed" >/tmp/lost) &
 roost features >/tmp/features 2>/dev/null || true
 i=0
 while [ $i -lt "$1" ]; do
