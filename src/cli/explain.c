@@ -34,13 +34,14 @@ struct explain {
 	u64 start_ns;
 	u64 nr;
 	bool json, summary, broken;
+	bool discard;               /* what an earlier reader left in the ring */
 	u64 chose[ROOST_RULE_COUNT], claimed[ROOST_RULE_COUNT], stayed[ROOST_RULE_COUNT];
 	u64 passed[WHY_STEPS][WHY_REASONS];
 };
 
 static json_t *event_json(const struct roost_event *e)
 {
-	json_t *passed = json_object();
+	json_t *passed = json_object(), *j;
 	char task[17], waker[17];
 
 	for (unsigned int step = 0; step < WHY_STEPS; step++) {
@@ -50,11 +51,16 @@ static json_t *event_json(const struct roost_event *e)
 	}
 	why_printable(e->comm, task);
 	why_printable(e->waker_comm, waker);
-	return json_pack("{s:I, s:s, s:i, s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:b, s:s, s:o}", "now_ns", (json_int_t)e->now_ns,
-			 "task", task, "pid", (int)e->pid, "waker_task", waker, "waker_pid", (int)e->waker_pid, "waker",
-			 e->waker, "prev", e->prev, "target", e->target, "target_rule",
-			 e->target_rule < ROOST_TARGET_COUNT ? target_names[e->target_rule] : "?", "cpu", e->cpu, "idle",
-			 (int)e->claimed, "rule", e->rule < ROOST_RULE_COUNT ? rule_names[e->rule].name : "?", "passed", passed);
+	j = json_pack("{s:I, s:s, s:i, s:s, s:i, s:i, s:i, s:i, s:b, s:s, s:o}", "now_ns", (json_int_t)e->now_ns, "task", task,
+		      "pid", (int)e->pid, "waker_task", waker, "waker_pid", (int)e->waker_pid, "waker", e->waker, "prev", e->prev,
+		      "cpu", e->cpu, "idle", (int)e->claimed, "rule",
+		      e->rule < ROOST_RULE_COUNT ? rule_names[e->rule].name : "?", "passed", passed);
+	if (why_has_target(e)) {
+		json_object_set_new(j, "target", json_integer(e->target));
+		json_object_set_new(j, "target_rule", json_string(e->target_rule < ROOST_TARGET_COUNT ?
+								  target_names[e->target_rule] : "?"));
+	}
+	return j;
 }
 
 static void count(struct explain *x, const struct roost_event *e)
@@ -75,7 +81,7 @@ static int on_event(void *ctx, void *data, size_t size)
 	const struct roost_event *e = data;
 	char line[640];
 
-	if (size < sizeof(*e))
+	if (x->discard || size < sizeof(*e))
 		return 0;
 	count(x, e);
 	if (x->summary)
@@ -173,15 +179,19 @@ static int explain(struct explain *x)
 	struct ring_buffer *ring = NULL;
 	int code;
 
-	code = claim_events(x->cli, control);
-	if (code)
-		return code;
-	control->explain_pid = (u32)opt_u64(x->cli, OPT_PID);
 	ring = ring_buffer__new(x->view->events_fd, on_event, x, NULL);
-	if (!ring) {
-		code = cli_fail(x->cli, "cannot read the decisions: %s", strerror(errno));
-		goto out;
+	if (!ring)
+		return cli_fail(x->cli, "cannot read the decisions: %s", strerror(errno));
+	code = claim_events(x->cli, control);
+	if (code) {
+		ring_buffer__free(ring);
+		return code;
 	}
+	control->explain_pid = (u32)opt_u64(x->cli, OPT_PID);
+	x->discard = true;
+	ring_buffer__consume(ring);
+	x->discard = false;
+	x->start_ns = running_now_ns();
 	code = watch(x, ring);
 	if (x->summary && code == CLI_DONE) {
 		if (x->json)
@@ -189,7 +199,6 @@ static int explain(struct explain *x)
 		else
 			print_summary(x);
 	}
-out:
 	__atomic_store_n(&control->explain_until_ns, 0, __ATOMIC_RELAXED);
 	ring_buffer__free(ring);
 	return code;
@@ -210,7 +219,6 @@ int cmd_explain(struct cli *cli)
 	if (!code) {
 		sigaction(SIGINT, &sa, NULL);
 		sigaction(SIGTERM, &sa, NULL);
-		x->start_ns = running_now_ns();
 		code = explain(x);
 		roost_close(x->view);
 	}

@@ -22,13 +22,13 @@
  */
 static const char *const needed[][3] = {
 	{ "scx_bpf_create_dsq", NULL, NULL },
-	{ "scx_bpf_dsq_insert", "scx_bpf_dsq_insert___v2", NULL },
-	{ "scx_bpf_dsq_insert_vtime", "__scx_bpf_dsq_insert_vtime", NULL },
-	{ "scx_bpf_dsq_move_to_local", "scx_bpf_dsq_move_to_local___v2", NULL },
-	{ "scx_bpf_dsq_nr_queued", NULL, NULL },
+	{ "scx_bpf_dispatch", "scx_bpf_dsq_insert", "scx_bpf_dsq_insert___v2" },
+	{ "scx_bpf_dispatch_vtime", "scx_bpf_dsq_insert_vtime", "__scx_bpf_dsq_insert_vtime" },
+	{ "scx_bpf_consume", "scx_bpf_dsq_move_to_local", "scx_bpf_dsq_move_to_local___v2" },
+	{ "scx_bpf_dispatch_from_dsq", "scx_bpf_dsq_move", NULL },
 	{ "scx_bpf_kick_cpu", NULL, NULL },
-	{ "scx_bpf_error_bstr", NULL, NULL },
-	{ "scx_bpf_task_running", NULL, NULL },
+	{ "scx_bpf_task_cpu", NULL, NULL },
+	{ "bpf_iter_scx_dsq_new", NULL, NULL },
 };
 
 #define NR_NEEDED (sizeof(needed) / sizeof(needed[0]))
@@ -55,7 +55,9 @@ static bool keeps_aux(const struct btf *btf, int func_id)
 	t = btf__type_by_id(btf, last->type);
 	if (!t || !btf_is_ptr(t))
 		return false;
-	t = btf__type_by_id(btf, t->type);
+	/* const, in the kernels that have it */
+	for (t = btf__type_by_id(btf, t->type); t && btf_is_mod(t); )
+		t = btf__type_by_id(btf, t->type);
 	name = t ? btf__name_by_offset(btf, t->name_off) : NULL;
 	return name && strcmp(name, "bpf_prog_aux") == 0;
 }
@@ -97,7 +99,7 @@ static void check_kfuncs(const struct btf *btf, struct doctor_report *r)
 	if (nr_absent) {
 		snprintf(c->found, sizeof(c->found), "the kernel has %u of the %zu sched_ext functions roost needs; "
 			 "absent: %s%s", (unsigned int)NR_NEEDED - nr_absent, NR_NEEDED, absent, nr_absent > 3 ? ", ..." : "");
-		snprintf(c->todo, sizeof(c->todo), "use a kernel from 6.13 on; its names for queue functions are the ones roost calls");
+		snprintf(c->todo, sizeof(c->todo), "use a kernel of 6.12 or later; these functions came with sched_ext");
 	} else {
 		snprintf(c->found, sizeof(c->found), "all %zu sched_ext functions roost needs", NR_NEEDED);
 	}
@@ -106,7 +108,7 @@ static void check_kfuncs(const struct btf *btf, struct doctor_report *r)
 		snprintf(c->found, sizeof(c->found), "this kernel's type information shows a hidden argument (aux) in %s%s: "
 			 "it was built with a pahole too old for it, and no sched_ext scheduler loads on it",
 			 broken, nr_broken > 2 ? " and others" : "");
-		snprintf(c->todo, sizeof(c->todo), "use another build of this kernel (made with pahole 1.31 or newer) or another "
+		snprintf(c->todo, sizeof(c->todo), "use another build of this kernel (made with a newer pahole) or another "
 			 "version; Debian's 7.1.13 and 7.2.12 have this fault, 7.0.13 and 7.3.4 do not");
 	} else {
 		snprintf(c->found, sizeof(c->found), "the functions' arguments are as programs declare them");

@@ -51,17 +51,25 @@ void why_printable(const char comm[16], char out[static 17])
 	out[i] = '\0';
 }
 
+bool why_has_target(const struct roost_event *e)
+{
+	return e->rule > ROOST_RULE_NONE && e->rule <= ROOST_RULE_TARGET_LAST;
+}
+
 void why_line(const struct roost_event *e, u64 start_ns, char *buf, size_t size)
 {
-	char task[17], waker[17], passed[256];
-	u64 at_us = (e->now_ns - start_ns) / 1000;
+	char task[17], waker[17], passed[256], from[64] = "";
+	/* the kernel's side may read a clock that lags ours by a little */
+	u64 at_us = e->now_ns > start_ns ? (e->now_ns - start_ns) / 1000 : 0;
 	const char *rule = e->rule < ROOST_RULE_COUNT ? rule_names[e->rule].name : "?";
-	const char *target = e->target_rule < ROOST_TARGET_COUNT ? target_names[e->target_rule] : "?";
 
 	why_printable(e->comm, task);
 	why_printable(e->waker_comm, waker);
 	why_passed(e->passed, passed, sizeof(passed));
-	snprintf(buf, size, "%4llu.%06llu  %s[%u] woken by %s[%u] on %d: prev %d, target %d (%s) -> CPU %d%s by %s%s%s%s",
-		 at_us / 1000000, at_us % 1000000, task, e->pid, waker, e->waker_pid, e->waker, e->prev, e->target,
-		 target, e->cpu, e->claimed ? " (idle)" : "", rule, *passed ? " [" : "", passed, *passed ? "]" : "");
+	if (why_has_target(e))
+		snprintf(from, sizeof(from), ", target %d (%s)", e->target,
+			 e->target_rule < ROOST_TARGET_COUNT ? target_names[e->target_rule] : "?");
+	snprintf(buf, size, "%4llu.%06llu  %s[%u] woken by %s[%u] on %d: prev %d%s -> CPU %d%s by %s%s%s%s", at_us / 1000000,
+		 at_us % 1000000, task, e->pid, waker, e->waker_pid, e->waker, e->prev, from, e->cpu,
+		 e->claimed ? " (idle)" : "", rule, *passed ? " [" : "", passed, *passed ? "]" : "");
 }

@@ -6,6 +6,7 @@
 #ifndef ROOST_RUN_WHY_H
 #define ROOST_RUN_WHY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "policy/abi.h"
 
@@ -22,6 +23,8 @@ unsigned int why_reason(u32 passed, unsigned int step);
 void why_printable(const char comm[16], char out[static 17]);
 /* "bias-prev: off, target: busy, prev: looked at already"; "" when no step was passed over. */
 void why_passed(u32 passed, char *buf, size_t size);
+/* Was there a search from a target? Forks and tasks with no choice have none. */
+bool why_has_target(const struct roost_event *e);
 /* A whole line without newline: who, by whom, from where, to where, rule, why not the others. */
 void why_line(const struct roost_event *e, u64 start_ns, char *buf, size_t size);
 

@@ -66,12 +66,12 @@ static void put_btf(enum fault fault)
 {
 	static const char *const old_names[] = {
 		"scx_bpf_create_dsq", "scx_bpf_dsq_insert", "scx_bpf_dsq_insert_vtime", "scx_bpf_dsq_move_to_local",
-		"scx_bpf_dsq_nr_queued", "scx_bpf_kick_cpu", "scx_bpf_error_bstr", "scx_bpf_task_running",
+		"scx_bpf_kick_cpu", "scx_bpf_dsq_move", "scx_bpf_task_cpu", "bpf_iter_scx_dsq_new",
 	};
 	static const char *const new_names[] = {
 		"scx_bpf_create_dsq", "scx_bpf_dsq_insert___v2", "__scx_bpf_dsq_insert_vtime",
-		"scx_bpf_dsq_move_to_local___v2", "scx_bpf_dsq_nr_queued", "scx_bpf_kick_cpu", "scx_bpf_error_bstr",
-		"scx_bpf_task_running",
+		"scx_bpf_dsq_move_to_local___v2", "scx_bpf_kick_cpu", "scx_bpf_dsq_move", "scx_bpf_task_cpu",
+		"bpf_iter_scx_dsq_new",
 	};
 	const char *const *names = fault == NEW_NAMES ? new_names : old_names;
 	struct btf *btf = btf__new_empty();
@@ -85,7 +85,7 @@ static void put_btf(enum fault fault)
 	u64_id = btf__add_int(btf, "u64", 8, 0);
 	aux = btf__add_struct(btf, "bpf_prog_aux", 8);
 	btf__add_field(btf, "id", u64_id, 0, 0);
-	aux_ptr = btf__add_ptr(btf, aux);
+	aux_ptr = btf__add_ptr(btf, btf__add_const(btf, aux));
 	if (fault != NO_OPS) {
 		btf__add_struct(btf, "sched_ext_ops", 8);
 		btf__add_field(btf, "flags", u64_id, 0, 0);
@@ -213,10 +213,10 @@ static void type_information(void **state)
 {
 	put_good_machine();
 	put_btf(OLD_PAHOLE);
-	expect("kfunc-arguments", DOCTOR_MISSING, "hidden argument (aux) in scx_bpf_create_dsq, scx_bpf_dsq_nr_queued: it was "
+	expect("kfunc-arguments", DOCTOR_MISSING, "hidden argument (aux) in scx_bpf_create_dsq, scx_bpf_kick_cpu: it was "
 	       "built with a pahole too old", "7.1.13 and 7.2.12");
 	put_btf(NO_FUNCTIONS);
-	expect("kfuncs", DOCTOR_MISSING, "0 of the 8", "6.13");
+	expect("kfuncs", DOCTOR_MISSING, "0 of the 8", "6.12");
 	put_btf(NO_OPS);
 	expect("sched-ext-ops", DOCTOR_MISSING, "struct sched_ext_ops is not", "CONFIG_SCHED_CLASS_EXT");
 	put_btf(GARBAGE);

@@ -63,6 +63,11 @@ static void a_decision_in_words(void **state)
 	why_line(&e, 10000000000, line, sizeof(line));
 	assert_string_equal(line, "   2.345678  ser?[ver[42] woken by sixteen-letters![7] on 2: prev 3, target 3 "
 			    "(prev-lighter) -> CPU 5 (idle) by scan-cpu [bias-prev: off, target: busy, prev: looked at already]");
+	why_line(&e, 99999999999, line, sizeof(line));
+	assert_non_null(strstr(line, "   0.000000  ser"));
+	e.rule = ROOST_RULE_FORK_IDLE;      /* a fork has no target */
+	why_line(&e, 10000000000, line, sizeof(line));
+	assert_non_null(strstr(line, ": prev 3 -> CPU 5 (idle) by fork-idle"));
 	why_line(&e, 0, small, sizeof(small));
 	assert_int_equal(strlen(small), sizeof(small) - 1);
 	e.rule = 9999;
