@@ -360,6 +360,20 @@ static __always_inline void cpu_util(struct roost_cpu *c, u64 now, bool busy)
 	c->util_stamp_ns = now;
 }
 
+/* Capacity up to now; interrupts as the kernel counts them, where it does. */
+static __always_inline void capacity(struct roost_cpu *c, s32 cpu, u64 now)
+{
+	const struct rq *rq;
+	u32 irq = 0;
+
+	if (bpf_core_field_exists(((struct rq *)0)->avg_irq)) {
+		rq = compat_rq(cpu);
+		if (rq)
+			irq = (u32)rq->avg_irq.util_avg << (ROOST_UTIL_SHIFT - 10);
+	}
+	policy_capacity_update(c, now, c->flags & ROOST_CPU_RT_HELD, irq);
+}
+
 static __noinline int begin_run(struct roost_task *t, struct roost_cpu *c, s32 cpu, u64 now)
 {
 	struct roost_stats *s = stats_here();
@@ -526,6 +540,7 @@ void BPF_PROG(roost_tick, struct task_struct *p)
 	if (!c || !t || (t->flags & ROOST_TASK_SPINNER))
 		return;
 	cpu_util(c, now, true);
+	capacity(c, cpu, now);
 	policy_vtime(c, now);
 	policy_lead_update(c, false);
 	policy_depth_update(c->llc, now, POLICY_DEPTH_INTERVAL_NS);
@@ -557,6 +572,7 @@ void BPF_PROG(roost_update_idle, s32 cpu, bool idle)
 		policy_lead_update(c, true);
 		return;
 	}
+	capacity(c, cpu, now);
 	policy_went_idle(c, cpu, now);
 	/* queued between its last look and its bit: it must not wait */
 	if (policy_read(c->nr_queued))
@@ -569,8 +585,8 @@ static __always_inline void cpu_taken(s32 cpu, struct roost_cpu *c, u64 now)
 	struct roost_cpu *o;
 	s32 helper;
 
+	capacity(c, cpu, now);
 	__sync_fetch_and_or(&c->flags, ROOST_CPU_RT_HELD);
-	c->rt_start_ns = now;
 	policy_sidle_update(c, cpu);
 	if (!policy_read(c->nr_queued))
 		return;
@@ -584,17 +600,8 @@ static __always_inline void cpu_taken(s32 cpu, struct roost_cpu *c, u64 now)
 
 static __always_inline void cpu_given_back(s32 cpu, struct roost_cpu *c, u64 now)
 {
-	u64 gone;
-
+	capacity(c, cpu, now);
 	__sync_fetch_and_and(&c->flags, ~ROOST_CPU_RT_HELD);
-	/* what higher classes take, as a geometric average; it fades at the next ones */
-	if (c->rt_start_ns) {
-		gone = policy_before(c->rt_stamp_ns, c->rt_start_ns) ? c->rt_start_ns - c->rt_stamp_ns : 0;
-		c->rt_avg = policy_util_advance(c->rt_avg, gone, false);
-		c->rt_avg = policy_util_advance(c->rt_avg, now - c->rt_start_ns, true);
-		c->rt_stamp_ns = now;
-		c->rt_start_ns = 0;
-	}
 	policy_sidle_update(c, cpu);
 }
 

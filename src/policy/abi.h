@@ -114,7 +114,7 @@ struct roost_cpu {
 	u32 curr_idle_class;        /* the running task is SCHED_IDLE */
 	u32 rt_pid;                 /* who holds it while ROOST_CPU_RT_HELD */
 	u64 balance_stamp_ns;       /* when it last thought of handing a task over */
-	u64 rt_start_ns;            /* a higher class has it since; 0 = none */
+	u64 pad1;
 	u64 pad2[2];
 
 	/* the CPU's own */
@@ -213,7 +213,7 @@ struct roost_stats {
 	u64 target[ROOST_TARGET_COUNT];
 	u64 nr_wakeups;
 	u64 nr_enqueued;            /* queued in a CPU's queue, not dispatched directly */
-	u64 nr_dispatched;
+	u64 nr_dispatched;          /* taken by a CPU from its own queue */
 	u64 nr_kicks_idle;          /* interrupts sent to wake an idle CPU */
 	u64 nr_kicks_preempt;
 	u64 nr_preempt;             /* wakeups that preempted */

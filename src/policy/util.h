@@ -103,6 +103,36 @@ policy_inline u32 policy_util_of(const struct roost_util *u)
 	return now > u->est ? now : u->est;
 }
 
+/*
+ * C(c) of semantics.md: what higher classes and interrupts leave. @taken and @irq of ROOST_UTIL_ONE. At least
+ * one part in 1024 stays, so that a division by it is one.
+ */
+policy_inline u32 policy_capacity(u32 capacity_max, u32 taken, u32 irq)
+{
+	u64 left = ROOST_UTIL_ONE - policy_min(ROOST_UTIL_ONE, (u64)taken + irq);
+	u64 capacity = (capacity_max * left) >> ROOST_UTIL_SHIFT;
+
+	return capacity ? (u32)capacity : 1;
+}
+
+/*
+ * Counts up to now what higher classes take of a CPU (@held: one has it), and its capacity with that. Costs one
+ * test on a CPU that none ever had.
+ */
+policy_inline void policy_capacity_update(struct roost_cpu *c, u64 now, bool held, u32 irq)
+{
+	u64 since = c->rt_stamp_ns;
+
+	if (POLICY_LIKELY(!c->rt_avg && !held && !irq && c->capacity == c->capacity_max)) {
+		c->rt_stamp_ns = now;
+		return;
+	}
+	if (since && policy_before(since, now))
+		c->rt_avg = policy_util_advance(c->rt_avg, now - since, held);
+	c->rt_stamp_ns = now;
+	policy_write(c->capacity, policy_capacity(c->capacity_max, c->rt_avg, irq));
+}
+
 /* fit(c) of semantics.md section 3: with a margin of 20 %, and strict. */
 policy_inline bool policy_fits(struct roost_cpu *c, u32 task_util)
 {

@@ -12,7 +12,7 @@ const struct counter counter_table[] = {
 	C(nr_wakeups, "wakeups placed"),
 	C(nr_switches, "context switches to a task of roost's"),
 	C(nr_enqueued, "tasks queued in a CPU's queue"),
-	C(nr_dispatched, "tasks sent straight to an idle CPU"),
+	C(nr_dispatched, "tasks that a CPU took from its own queue"),
 	C(nr_kicks_idle, "interrupts sent to wake an idle CPU"),
 	C(nr_kicks_preempt, "interrupts sent to preempt"),
 	C(nr_preempt, "wakeups that preempted"),
