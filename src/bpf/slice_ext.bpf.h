@@ -135,6 +135,30 @@ static __always_inline void ext_hist(s32 cpu, bool late, u64 ns)
 		h->over[bucket]++;
 }
 
+/* For `roost explain`. */
+static __always_inline void ext_report(struct task_struct *p, s32 cpu, u32 verdict, u32 end, u64 spent_ns)
+{
+	struct roost_control *ctl = ROOST_LOOKUP(roost_control, 0);
+	struct roost_ext_event *e;
+	u64 now = env_now();
+
+	if (!ctl || POLICY_LIKELY(ctl->explain_until_ns < now))
+		return;
+	if (ctl->explain_pid && ctl->explain_pid != (u32)p->pid)
+		return;
+	e = bpf_ringbuf_reserve(&roost_events, sizeof(*e), 0);
+	if (!e)
+		return;
+	e->now_ns = now;
+	e->spent_ns = spent_ns;
+	e->pid = (u32)p->pid;
+	e->cpu = cpu;
+	e->verdict = verdict;
+	e->end = end;
+	__builtin_memcpy(e->comm, p->comm, sizeof(e->comm));
+	bpf_ringbuf_submit(e, 0);
+}
+
 /* The grant of this CPU may be over: then the CPU looks again who runs next. */
 static int ext_timer(void *map, u32 *cpu, struct ext_cpu_entry *e)
 {
@@ -216,6 +240,8 @@ __noinline bool ext_hold(struct task_struct *prev __arg_trusted, s32 cpu)
 		slot->asked++;
 		COUNT(ext_refused);
 	}
+	if (verdict == ROOST_EXT_GRANT || roost_ext_refused(verdict))
+		ext_report(prev, cpu, verdict, ROOST_EXT_END_NONE, 0);
 	if (verdict != ROOST_EXT_GRANT && verdict != ROOST_EXT_HOLD)
 		return false;
 	compat_set_slice(prev, policy_max(1, e->ext.end_ns - now));
@@ -251,6 +277,7 @@ __noinline int ext_stopping(struct task_struct *p __arg_trusted, s32 cpu, bool r
 		return 0;
 	s->ext_ns += spent;
 	ext_hist(cpu, false, spent);
+	ext_report(p, cpu, 0, end, spent);
 	if (end == ROOST_EXT_END_EXPIRED) {
 		slot->expired++;
 		s->ext_expired++;

@@ -37,6 +37,7 @@ struct explain {
 	bool discard;               /* what an earlier reader left in the ring */
 	u64 chose[ROOST_RULE_COUNT], claimed[ROOST_RULE_COUNT], stayed[ROOST_RULE_COUNT];
 	u64 passed[WHY_STEPS][WHY_REASONS];
+	u64 ext_verdict[ROOST_EXT_VERDICT_COUNT], ext_end[ROOST_EXT_END_COUNT];
 };
 
 static json_t *event_json(const struct roost_event *e)
@@ -75,13 +76,47 @@ static void count(struct explain *x, const struct roost_event *e)
 		x->passed[step][why_reason(e->passed, step)]++;
 }
 
+static json_t *slice_json(const struct roost_ext_event *e)
+{
+	char task[17];
+
+	why_printable(e->comm, task);
+	return json_pack("{s:I, s:s, s:i, s:i, s:s, s:I}", "now_ns", (json_int_t)e->now_ns, "task", task, "pid", (int)e->pid,
+			 "cpu", e->cpu, "slice_ext", why_slice_word(e), "spent_ns", (json_int_t)e->spent_ns);
+}
+
+static int on_slice_event(struct explain *x, const struct roost_ext_event *e)
+{
+	char line[256];
+
+	if (!e->end && e->verdict < ROOST_EXT_VERDICT_COUNT)
+		x->ext_verdict[e->verdict]++;
+	else if (e->end < ROOST_EXT_END_COUNT)
+		x->ext_end[e->end]++;
+	if (x->summary)
+		return 0;
+	if (x->json) {
+		cli_print_json_line(x->cli, slice_json(e));
+	} else {
+		why_slice_line(e, x->start_ns, line, sizeof(line));
+		puts(line);
+	}
+	if (ferror(stdout))
+		x->broken = true;
+	return 0;
+}
+
 static int on_event(void *ctx, void *data, size_t size)
 {
 	struct explain *x = ctx;
 	const struct roost_event *e = data;
 	char line[640];
 
-	if (x->discard || size < sizeof(*e))
+	if (x->discard)
+		return 0;
+	if (size == sizeof(struct roost_ext_event))
+		return on_slice_event(x, data);
+	if (size < sizeof(*e))
 		return 0;
 	count(x, e);
 	if (x->summary)
@@ -95,6 +130,22 @@ static int on_event(void *ctx, void *data, size_t size)
 	if (ferror(stdout))
 		x->broken = true;
 	return 0;
+}
+
+/* Each thing that was told of slice-ext, by its word. */
+static void slice_summary(const struct explain *x, json_t *json)
+{
+	for (u32 i = 0; i < ROOST_EXT_VERDICT_COUNT + ROOST_EXT_END_COUNT; i++) {
+		bool is_end = i >= ROOST_EXT_VERDICT_COUNT;
+		u32 which = is_end ? i - ROOST_EXT_VERDICT_COUNT : i;
+		const struct roost_ext_event e = { .verdict = is_end ? 0 : which, .end = is_end ? which : 0 };
+		u64 n = is_end ? x->ext_end[which] : x->ext_verdict[which];
+
+		if (n && json)
+			json_object_set_new(json, why_slice_word(&e), json_integer((json_int_t)n));
+		else if (n)
+			printf("slice-ext: %-20s %12llu\n", why_slice_word(&e), n);
+	}
 }
 
 static void print_summary(const struct explain *x)
@@ -121,11 +172,14 @@ static void print_summary(const struct explain *x)
 			       x->passed[step][why]);
 		putchar('\n');
 	}
+	slice_summary(x, NULL);
 }
 
 static json_t *summary_json(const struct explain *x)
 {
-	json_t *rules = json_object(), *passed = json_object(), *j;
+	json_t *rules = json_object(), *passed = json_object(), *slice = json_object(), *j;
+
+	slice_summary(x, slice);
 
 	for (size_t r = 0; r < ROOST_RULE_COUNT; r++) {
 		if (x->chose[r])
@@ -139,8 +193,9 @@ static json_t *summary_json(const struct explain *x)
 			json_object_set_new(j, why_reason_names[why], json_integer((json_int_t)x->passed[step][why]));
 		json_object_set_new(passed, why_step_names[step], j);
 	}
-	return json_pack("{s:I, s:f, s:o, s:o}", "wakeups", (json_int_t)x->nr, "seconds",
-			 (double)(running_now_ns() - x->start_ns) / 1e9, "rules", rules, "passed", passed);
+	return json_pack("{s:I, s:f, s:o, s:o, s:o}", "wakeups", (json_int_t)x->nr, "seconds",
+			 (double)(running_now_ns() - x->start_ns) / 1e9, "rules", rules, "passed", passed, "slice_ext",
+			 slice);
 }
 
 /* Only one reader can empty the ring: whoever's time has not run out has it. */

@@ -2,31 +2,60 @@
 /* run_services.c - see run_services.h. A service that cannot start is said and left out: roost still schedules. */
 #include "cli/run_services.h"
 
+#include <grp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/metrics_service.h"
 
-/* The directory of the socket, or of anything else under /run/roost. */
-static void start_slice(struct run_services *s, const struct cli *cli, struct roost *roost)
+/* Who may use the socket, as the options say. 0, or an exit code and the reason said. */
+static int slice_access(const struct cli *cli, struct slice_server_config *config)
+{
+	const struct group *g;
+	const char *text;
+	char *end;
+	unsigned long mode;
+
+	if (opt_given(cli, OPT_SLICE_GROUP)) {
+		text = opt_string(cli, OPT_SLICE_GROUP);
+		g = getgrnam(text);
+		if (!g)
+			return cli_refuse(cli, "--slice-group: there is no group '%s'", text);
+		config->group = g->gr_gid;
+		config->mode = 0660;
+	}
+	if (opt_given(cli, OPT_SLICE_MODE)) {
+		text = opt_string(cli, OPT_SLICE_MODE);
+		mode = strtoul(text, &end, 8);
+		if (*end || mode > 0777)
+			return cli_refuse(cli, "--slice-mode: '%s' is no mode of a file: 600 to 666, in octal", text);
+		config->mode = (mode_t)mode;
+	}
+	return 0;
+}
+
+static int start_slice(struct run_services *s, const struct cli *cli, struct roost *roost)
 {
 	struct slice_server_config config;
 	char error[256] = "";
-	int procs, state;
+	int procs, state, code;
 
-	if (opt_flag(cli, OPT_NO_SLICE_SOCKET))
-		return;
+	slice_server_defaults(&config);
+	code = slice_access(cli, &config);
+	if (code || opt_flag(cli, OPT_NO_SLICE_SOCKET))
+		return code;
 	procs = roost_map_fd(roost, "roost_ext_procs");
 	state = roost_map_fd(roost, "roost_ext_state");
 	if (procs < 0 || state < 0)
-		return;     /* this object was built without it */
+		return 0;   /* this object was built without it */
 	s->slice_maps = (struct slice_maps){ .procs_fd = procs, .state_fd = state };
-	slice_server_defaults(&config);
 	if (opt_given(cli, OPT_SLICE_SOCKET))
 		config.path = opt_string(cli, OPT_SLICE_SOCKET);
 	if (slice_server_start(&s->slice, &config, &slice_maps_ops, &s->slice_maps, error, sizeof(error))) {
 		s->slice = NULL;
 		cli_say(cli, "slice-ext is offered to nobody: %s", error);
 	}
+	return 0;
 }
 
 int run_services_start(struct run_services *s, const struct cli *cli, struct roost *roost)
@@ -38,8 +67,7 @@ int run_services_start(struct run_services *s, const struct cli *cli, struct roo
 		if (code)
 			return code; /* asked for by name: not to be left out quietly */
 	}
-	start_slice(s, cli, roost);
-	return 0;
+	return start_slice(s, cli, roost);
 }
 
 void run_services_stop(struct run_services *s)

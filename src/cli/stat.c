@@ -8,6 +8,7 @@
 #include "cli/print.h"
 #include "cli/stat_show.h"
 #include "run/counters.h"
+#include "run/slice_hist.h"
 
 static unsigned int online_cpus(const struct roost_view *v)
 {
@@ -38,9 +39,39 @@ static json_t *cpus_json(const struct roost_view *v)
 	return list;
 }
 
+static json_t *hist_json(const u32 *buckets)
+{
+	json_t *list = json_array();
+
+	for (u32 b = 0; b < ROOST_EXT_BUCKETS; b++)
+		if (buckets[b])
+			json_array_append_new(list, json_pack("[I, I]", (json_int_t)roost_ext_bucket_us(b),
+							      (json_int_t)buckets[b]));
+	return json_pack("{s:I, s:I, s:I, s:I, s:o}", "count", (json_int_t)slice_hist_count(buckets), "p50",
+			 (json_int_t)slice_hist_quantile_us(buckets, 0.5), "p99",
+			 (json_int_t)slice_hist_quantile_us(buckets, 0.99), "max",
+			 (json_int_t)slice_hist_quantile_us(buckets, 1), "buckets", list);
+}
+
+static void print_slice_ext(const struct roost_ext_hist *h)
+{
+	u64 grants = slice_hist_count(h->over), late = slice_hist_count(h->late);
+
+	if (grants)
+		printf("\nslice-ext: %llu grants lasted %llu us (median), %llu us (99 %%), %llu us (the longest)\n", grants,
+		       slice_hist_quantile_us(h->over, 0.5), slice_hist_quantile_us(h->over, 0.99),
+		       slice_hist_quantile_us(h->over, 1));
+	if (late)
+		printf("           the timer ended %llu of them, %llu us late (median), %llu us (99 %%), %llu us (the latest)\n",
+		       late, slice_hist_quantile_us(h->late, 0.5), slice_hist_quantile_us(h->late, 0.99),
+		       slice_hist_quantile_us(h->late, 1));
+}
+
 static int once(struct cli *cli, const struct roost_view *v)
 {
 	const struct roost_machine *m = v->machine;
+	struct roost_ext_hist hist;
+	bool has_hist = !slice_hist_read(&hist);
 	struct roost_stats sum;
 	json_t *j;
 
@@ -48,6 +79,9 @@ static int once(struct cli *cli, const struct roost_view *v)
 	if (opt_flag(cli, OPT_JSON)) {
 		j = stat_json(&sum);
 		json_object_set_new(j, "machine", machine_json(v));
+		if (has_hist)
+			json_object_set_new(j, "slice_ext_us", json_pack("{s:o, s:o}", "lasted", hist_json(hist.over),
+									 "timer_late", hist_json(hist.late)));
 		if (opt_flag(cli, OPT_PER_CPU))
 			json_object_set_new(j, "per_cpu", cpus_json(v));
 		return cli_print_json(cli, j);
@@ -56,6 +90,8 @@ static int once(struct cli *cli, const struct roost_view *v)
 	       online_cpus(v), m->nr_llcs, m->nr_llcs == 1 ? "" : "s", m->nr_nodes, m->nr_nodes == 1 ? "" : "s",
 	       m->smt ? ", SMT" : "");
 	stat_print(&sum, opt_flag(cli, OPT_ALL));
+	if (has_hist)
+		print_slice_ext(&hist);
 	if (opt_flag(cli, OPT_PER_CPU))
 		stat_print_cpus(v->stats, m->nr_cpu_ids, opt_flag(cli, OPT_ALL));
 	return CLI_DONE;

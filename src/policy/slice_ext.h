@@ -106,8 +106,21 @@ enum roost_ext_end {
 	ROOST_EXT_END_NONE = 0,     /* no grant was running */
 	ROOST_EXT_END_GIVEN_BACK,
 	ROOST_EXT_END_EXPIRED,
-	ROOST_EXT_END_CUT
+	ROOST_EXT_END_CUT,
+	ROOST_EXT_END_COUNT
 };
+
+/* What is told of a grant, in the same ring as wakeups (struct roost_event) and told from them by its size. */
+struct roost_ext_event {
+	u64 now_ns;
+	u64 spent_ns;               /* of the CPU, by the grant that has ended */
+	u32 pid;
+	s32 cpu;
+	u32 verdict;                /* enum roost_ext_verdict; 0 when it is about an end */
+	u32 end;                    /* enum roost_ext_end */
+	char comm[16];
+};
+_Static_assert(sizeof(struct roost_ext_event) == 48 && sizeof(struct roost_event) > 48, "told apart by size");
 
 roost_ext_inline int roost_ext_refused(u32 verdict)
 {

@@ -73,3 +73,50 @@ void why_line(const struct roost_event *e, u64 start_ns, char *buf, size_t size)
 		 at_us % 1000000, task, e->pid, waker, e->waker_pid, e->waker, e->prev, from, e->cpu,
 		 e->claimed ? " (idle)" : "", rule, *passed ? " [" : "", passed, *passed ? "]" : "");
 }
+
+const char *why_slice_word(const struct roost_ext_event *e)
+{
+	static const char *const verdicts[ROOST_EXT_VERDICT_COUNT] = {
+		[ROOST_EXT_OUTSIDE] = "outside", [ROOST_EXT_GRANT] = "granted", [ROOST_EXT_HOLD] = "held",
+		[ROOST_EXT_OVER] = "over", [ROOST_EXT_REFUSE_OFF] = "refused-off",
+		[ROOST_EXT_REFUSE_SPENT] = "refused-spent", [ROOST_EXT_REFUSE_BLOCKED] = "refused-overruns",
+		[ROOST_EXT_REFUSE_BUDGET] = "refused-budget",
+	};
+	static const char *const ends[ROOST_EXT_END_COUNT] = {
+		[ROOST_EXT_END_NONE] = "none", [ROOST_EXT_END_GIVEN_BACK] = "given-back",
+		[ROOST_EXT_END_EXPIRED] = "expired", [ROOST_EXT_END_CUT] = "cut-short",
+	};
+
+	if (e->end)
+		return e->end < ROOST_EXT_END_COUNT ? ends[e->end] : "?";
+	return e->verdict < ROOST_EXT_VERDICT_COUNT ? verdicts[e->verdict] : "?";
+}
+
+void why_slice_line(const struct roost_ext_event *e, u64 start_ns, char *buf, size_t size)
+{
+	static const struct {
+		u32 verdict, end;
+		const char *text;
+	} words[] = {
+		{ ROOST_EXT_GRANT, 0, "granted more time, it is in a critical section" },
+		{ ROOST_EXT_REFUSE_OFF, 0, "refused more time: slice-ext is off" },
+		{ ROOST_EXT_REFUSE_SPENT, 0, "refused more time: it had its grant in this section" },
+		{ ROOST_EXT_REFUSE_BLOCKED, 0, "refused more time: it overran too often" },
+		{ ROOST_EXT_REFUSE_BUDGET, 0, "refused more time: grants have used their share of this CPU" },
+		{ 0, ROOST_EXT_END_GIVEN_BACK, "gave the rest of its grant back" },
+		{ 0, ROOST_EXT_END_EXPIRED, "ran its grant to the end" },
+		{ 0, ROOST_EXT_END_CUT, "lost its grant, it blocked or a higher class came" },
+	};
+	u64 at_us = e->now_ns > start_ns ? (e->now_ns - start_ns) / 1000 : 0;
+	const char *text = "?";
+	char task[17], spent[40] = "";
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].verdict == e->verdict && words[i].end == e->end)
+			text = words[i].text;
+	why_printable(e->comm, task);
+	if (e->end)
+		snprintf(spent, sizeof(spent), " after %llu.%llu us", e->spent_ns / 1000, e->spent_ns % 1000 / 100);
+	snprintf(buf, size, "%4llu.%06llu  %s[%u] on CPU %d %s%s", at_us / 1000000, at_us % 1000000, task, e->pid, e->cpu,
+		 text, spent);
+}

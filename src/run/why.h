@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "policy/abi.h"
+#include "policy/slice_ext.h"
 
 /* Mirrors enum policy_step and enum policy_passed of policy/wake.h, which needs a host to be included. */
 #define WHY_STEPS 8
@@ -27,5 +27,9 @@ void why_passed(u32 passed, char *buf, size_t size);
 bool why_has_target(const struct roost_event *e);
 /* A whole line without newline: who, by whom, from where, to where, rule, why not the others. */
 void why_line(const struct roost_event *e, u64 start_ns, char *buf, size_t size);
+
+/* The same for slice-ext: what was decided ("granted", "refused-budget", "given-back", ...), and the line. */
+const char *why_slice_word(const struct roost_ext_event *e);
+void why_slice_line(const struct roost_ext_event *e, u64 start_ns, char *buf, size_t size);
 
 #endif
