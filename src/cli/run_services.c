@@ -60,14 +60,18 @@ static int start_slice(struct run_services *s, const struct cli *cli, struct roo
 
 int run_services_start(struct run_services *s, const struct cli *cli, struct roost *roost)
 {
+	int code;
+
 	memset(s, 0, sizeof(*s));
 	if (opt_given(cli, OPT_METRICS)) {
-		int code = metrics_service_start(&s->metrics, cli, opt_string(cli, OPT_METRICS), roost_view(roost));
-
+		code = metrics_service_start(&s->metrics, cli, opt_string(cli, OPT_METRICS), roost_view(roost));
 		if (code)
 			return code; /* asked for by name: not to be left out quietly */
 	}
-	return start_slice(s, cli, roost);
+	code = start_slice(s, cli, roost);
+	if (code)
+		run_services_stop(s);
+	return code;
 }
 
 void run_services_stop(struct run_services *s)
