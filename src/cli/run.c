@@ -24,6 +24,7 @@
 #include "cli/run_services.h"
 #include "cli/stat_show.h"
 #include "run/counters.h"
+#include "run/doctor.h"
 #include "run/knobs.h"
 
 #define LOOK_MS 500
@@ -111,6 +112,21 @@ static void say_loaded(const struct run *run)
 	print_knobs(stdout, v->knobs, opt_flag(run->cli, OPT_VERBOSE) > 0);
 	putchar('\n');
 	fflush(stdout);
+}
+
+/* Said once: weights and limits of control groups have no effect while roost schedules. */
+static void say_ignored(const struct run *run)
+{
+	struct doctor_report *r = calloc(1, sizeof(*r));
+	struct doctor_env env;
+
+	if (!r)
+		return;
+	doctor_env_init(&env, "/");
+	doctor_check_cgroups(&env, r);
+	if (r->nr && r->check[0].state != DOCTOR_OK)
+		cli_say(run->cli, "%s", r->check[0].found);
+	free(r);
 }
 
 /* ---- loading ---- */
@@ -308,6 +324,7 @@ int cmd_run(struct cli *cli)
 		run.start_ns = running_now_ns();
 		run.end_ns = opt_given(cli, OPT_DURATION) ? run.start_ns + opt_u64(cli, OPT_DURATION) : ~0ull;
 		say_loaded(&run);
+		say_ignored(&run);
 		notify("READY=1\nSTATUS=scheduling");
 		start_lines(&run);
 		code = stay(&run);

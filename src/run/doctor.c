@@ -395,6 +395,7 @@ void doctor_run(const struct doctor_env *env, struct doctor_report *r)
 	check_mounts(env, r);
 	check_memlock(env, r);
 	check_cpus(env, r);
+	doctor_check_cgroups(env, r);
 	check_idle_spin(env, r);
 	check_slice_ext(env, r);
 }

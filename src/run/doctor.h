@@ -67,5 +67,7 @@ struct doctor_check *doctor_add(struct doctor_report *r, const char *name, enum 
 int doctor_read_line(const struct doctor_env *env, const char *path, char *buf, size_t size);
 bool doctor_exists(const struct doctor_env *env, const char *path);
 void doctor_check_btf(const struct doctor_env *env, struct doctor_report *r);
+/* The check "cgroup-cpu" alone; `roost run` says it once. */
+void doctor_check_cgroups(const struct doctor_env *env, struct doctor_report *r);
 
 #endif

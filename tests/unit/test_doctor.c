@@ -327,6 +327,24 @@ static void failed_loads_in_plain_words(void **state)
 }
 
 /* Nothing at all is there: every check still completes. */
+static void weights_and_limits_of_groups_are_named(void **state)
+{
+	struct doctor_report r = { 0 };
+	struct doctor_env env;
+
+	doctor_env_init(&env, root);
+	put("sys/fs/cgroup/plain/cpu.weight", "100\n");
+	put("sys/fs/cgroup/plain/cpu.max", "max 100000\n");
+	doctor_check_cgroups(&env, &r);
+	assert_int_equal(r.check[0].state, DOCTOR_OK);
+	put("sys/fs/cgroup/web/heavy/cpu.weight", "200\n");
+	put("sys/fs/cgroup/web/cpu.max", "50000 100000\n");
+	r.nr = 0;
+	doctor_check_cgroups(&env, &r);
+	assert_int_equal(r.check[0].state, DOCTOR_NOTE);
+	assert_non_null(strstr(r.check[0].found, "1 control group with a CPU weight and 1 with a CPU limit"));
+}
+
 static void an_empty_root(void **state)
 {
 	struct doctor_env env;
@@ -369,6 +387,7 @@ int main(void)
 		TEST(core_scheduling),
 		TEST(back_ends),
 		TEST(failed_loads_in_plain_words),
+		TEST(weights_and_limits_of_groups_are_named),
 		TEST(an_empty_root),
 	};
 
