@@ -333,12 +333,12 @@ static void weights_and_limits_of_groups_are_named(void **state)
 	struct doctor_env env;
 
 	doctor_env_init(&env, root);
-	put("sys/fs/cgroup/plain/cpu.weight", "100\n");
-	put("sys/fs/cgroup/plain/cpu.max", "max 100000\n");
+	put("/sys/fs/cgroup/plain/cpu.weight", "100\n");
+	put("/sys/fs/cgroup/plain/cpu.max", "max 100000\n");
 	doctor_check_cgroups(&env, &r);
 	assert_int_equal(r.check[0].state, DOCTOR_OK);
-	put("sys/fs/cgroup/web/heavy/cpu.weight", "200\n");
-	put("sys/fs/cgroup/web/cpu.max", "50000 100000\n");
+	put("/sys/fs/cgroup/web/heavy/cpu.weight", "200\n");
+	put("/sys/fs/cgroup/web/cpu.max", "50000 100000\n");
 	r.nr = 0;
 	doctor_check_cgroups(&env, &r);
 	assert_int_equal(r.check[0].state, DOCTOR_NOTE);
