@@ -1,0 +1,2 @@
+roost compare --variants kernel,warm --runs "$1" --seed 1 --report /out/report.html -- \
+	roost load hackbench -g 1 -f 5 -l 40 --threads --pipe | tee /out/table.txt
