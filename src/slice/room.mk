@@ -46,10 +46,6 @@ $(B)/vm/guest/slice_stress: tests/vm/guest/slice_stress.c tests/vm/guest/guest.h
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -std=c11 -g -O2 $(WARN) -static $< $(B)/libroost-slice.a -o $@ -lpthread
 
-$(B)/bench/slice_cost: bench/slice_cost.c $(B)/libroost-all.a
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MT $@ -MF $@.d $< $(B)/libroost-all.a $(LDFLAGS) -o $@ $(LDLIBS)
-
 # As a user would build them: against the library only.
 examples: $(B)/examples/spinlock $(B)/examples/spinqueue
 $(B)/examples/spinlock: examples/spinlock.c $(B)/libroost-slice.a include/roost/slice.h
