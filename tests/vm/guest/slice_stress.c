@@ -10,6 +10,9 @@
  *		two threads on one CPU: one that wants more than its due and one that computes. "bit": its request
  *		is set for ever. "clear": it also clears the grant by itself, never gives anything back, and asks
  *		anew at once. Prints the greedy one's share of the two's CPU time in permille.
+ *	slice_stress kernel SECONDS
+ *		the kernel's own back end: two threads a CPU with sections of 0 to 20 us. Prints which back end it
+ *		was and what was granted; exit 77 when the kernel's is not to be had.
  */
 #include "guest.h"
 
@@ -206,14 +209,67 @@ static int run_greedy(long seconds)
 	return 0;
 }
 
+static uint64_t kernel_granted, kernel_sections;
+
+static void *with_kernel(void *arg)
+{
+	uint64_t seed = (uint64_t)(uintptr_t)arg + 1, sections = 0, gave = 0;
+
+	if (roost_slice_register() || roost_slice_backend() != ROOST_SLICE_KERNEL) {
+		__atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	while (now_ns() < end_ns) {
+		roost_slice_begin();
+		spin_ns(next_random(&seed) % 20000);
+		gave += (uint64_t)roost_slice_end();
+		sections++;
+		if (roost_slice_self_->granted)
+			broken("a grant is left over after the section");
+	}
+	__atomic_fetch_add(&kernel_granted, gave, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&kernel_sections, sections, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static int run_kernel(long seconds)
+{
+	long nr = 2 * sysconf(_SC_NPROCESSORS_ONLN);
+	struct roost_slice_stats stats;
+	pthread_t threads[128];
+	char why[256];
+
+	setenv("ROOST_SLICE", "kernel", 1);
+	if (roost_slice_register()) {
+		roost_slice_why(why, sizeof(why));
+		printf("%s\n", why);
+		return 77;
+	}
+	roost_slice_why(why, sizeof(why));
+	end_ns = now_ns() + (uint64_t)seconds * NSEC_PER_SEC;
+	for (long i = 0; i < nr && i < 128; i++)
+		if (pthread_create(&threads[i], NULL, with_kernel, (void *)(uintptr_t)i))
+			die("pthread_create");
+	for (long i = 0; i < nr && i < 128; i++)
+		pthread_join(threads[i], NULL);
+	roost_slice_process_stats(&stats);
+	printf("%s sections %llu granted %llu\n", why, (unsigned long long)kernel_sections,
+	       (unsigned long long)kernel_granted);
+	if (stats.given_back != kernel_granted || stats.asked != ROOST_SLICE_NOT_COUNTED)
+		broken("end() and the statistics disagree");
+	return failed;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && !strcmp(argv[1], "kernel"))
+		return run_kernel(number(argv[2], 1));
 	if (argc == 4 && !strcmp(argv[1], "stress"))
 		return run_stress(number(argv[2], 1), number(argv[3], 1));
 	if (argc == 4 && !strcmp(argv[1], "greedy")) {
 		clears = !strcmp(argv[3], "clear");
 		return run_greedy(number(argv[2], 1));
 	}
-	fprintf(stderr, "slice_stress: use: slice_stress stress SECONDS THREADS | greedy SECONDS bit|clear\n");
+	fprintf(stderr, "slice_stress: use: slice_stress stress SECONDS THREADS | greedy SECONDS bit|clear | kernel SECONDS\n");
 	return 2;
 }
