@@ -252,22 +252,35 @@ static __always_inline bool queue_goes_first(s32 cpu, struct roost_task *t)
 	return first;
 }
 
-/* The running task's slice is over and it would go on: it may, if its new deadline is still the earliest. */
+/* The running task begins another slice, without leaving the CPU. */
+static __always_inline void next_slice(struct task_struct *prev, struct roost_task *t, struct roost_cpu *c, u64 now)
+{
+	t->flags &= ~ROOST_TASK_YIELDED;
+	policy_begin(c, t, now);
+	compat_set_slice(prev, t->slice_ns);
+}
+
+/*
+ * The running task's slice is over and it would go on: it may, if its new deadline is still the earliest. One
+ * that yielded goes on only where nobody else wants the CPU.
+ */
 static __always_inline bool may_continue(struct task_struct *prev, struct roost_cpu *c, s32 cpu, u64 now)
 {
 	struct roost_task *t = task_of(prev);
+	struct roost_stats *s = stats_here();
+	u64 ran;
 
 	if (!t || (t->flags & ROOST_TASK_SPINNER))
 		return false;
-	if (t->flags & ROOST_TASK_YIELDED)
+	if ((t->flags & ROOST_TASK_YIELDED) && policy_read(c->nr_queued))
 		return false;
-	if (!policy_read(c->nr_queued))
-		return true;
-	policy_charge(t, now);
+	ran = policy_charge(t, now);
+	if (s)
+		s->run_ns += ran;
 	policy_set_deadline(t, policy_read(c->nr_runnable));
-	if (queue_goes_first(cpu, t))
+	if (policy_read(c->nr_queued) && queue_goes_first(cpu, t))
 		return false;
-	policy_begin(c, t, now);
+	next_slice(prev, t, c, now);
 	return true;
 }
 
@@ -297,10 +310,8 @@ void BPF_PROG(roost_dispatch, s32 cpu, struct task_struct *prev)
 				return;
 		}
 	}
-	if (goes_on && may_continue(prev, c, cpu, now)) {
-		compat_set_slice(prev, policy_slice(policy_read(c->nr_runnable)));
+	if (goes_on && may_continue(prev, c, cpu, now))
 		return;
-	}
 	if (goes_on && ext_hold(prev, cpu))
 		return;
 	if (compat_move_to_local((u64)cpu)) {
