@@ -16,7 +16,7 @@ stress-ng "$@" --timeout "$seconds" --metrics-brief --oomable >/tmp/stress 2>&1 
 	fail "stress-ng $*: $(tail -n 5 /tmp/stress | tr '\n' ' ')"
 wait $ours || fail "policies: $(cat /tmp/policies)"
 note "$(cat /tmp/policies)"
-within "$(field changes "$(cat /tmp/policies)")" 200 1000000 "changes of policy"
+within "$(field changes "$(cat /tmp/policies)")" 50 1000000 "changes of policy"
 note "$(grep -cE 'metrc.* [a-z-]*sched' /tmp/stress) stressors: $*"
 roost_alive "after stress-ng"
 roost_down
