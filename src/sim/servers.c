@@ -30,9 +30,8 @@ struct state {
 	uint64_t gap_ns, gap_scale_e4, refused, warm_until_ns;
 };
 
-/* The generalised Pareto of the published arrival law, in us; its mean is scale / (1 - shape). */
+/* The shape of the published arrival law, a generalised Pareto; its mean is scale / (1 - shape). */
 #define PARETO_SHAPE_E6 154971
-#define PARETO_SCALE_E4 160292
 
 static int sv_parse(int argc, char **argv, void **out, struct sim_error *err, bool web)
 {
@@ -105,7 +104,7 @@ static uint64_t next_gap(struct sim *s)
 	const struct args *a = s->cfg->workload_args;
 	struct state *st = s->w;
 
-	return a->pareto ? sim_rand_pareto(s, st->gap_scale_e4, PARETO_SHAPE_E6) / 1000 : sim_rand_exp(s, st->gap_ns);
+	return a->pareto ? sim_rand_pareto(s, st->gap_scale_e4, PARETO_SHAPE_E6) : sim_rand_exp(s, st->gap_ns);
 }
 
 static int sv_setup(struct sim *s)
@@ -119,8 +118,8 @@ static int sv_setup(struct sim *s)
 	if (!st)
 		return sim_error(s->err, -ENOMEM, "not enough memory");
 	st->gap_ns = 1000000000 / rate;
-	/* the published law, scaled to the wanted mean: scale' = mean * (1 - shape); in ps / 1e4 */
-	st->gap_scale_e4 = 1000000000000ull / rate * (1000000 - PARETO_SHAPE_E6) / 1000000;
+	/* the published law, scaled to the wanted mean: mean * (1 - shape); in ns / 10^4 */
+	st->gap_scale_e4 = 10000000000000ull / rate * (1000000 - PARETO_SHAPE_E6) / 1000000;
 	if (!a->web) {
 		st->rings = calloc(n, sizeof(*st->rings));
 		st->memory = calloc((size_t)n * a->conns, sizeof(*st->memory));

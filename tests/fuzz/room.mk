@@ -22,6 +22,13 @@ $(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/commands.c tests/fuzz/fuzz.h $(
 	@mkdir -p $(@D)
 	$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -Itests/fuzz $< tests/fuzz/commands.c $(FUZZ_SRC) -o $@
 
+# The simulator's files: all of it, as a workload that parses is run.
+FUZZ_SIM_SRC := $(wildcard src/sim/*.c src/topology/*.c) src/measure/hist.c src/run/knobs.c src/run/knobs_config.c src/cli/units.c
+$(B)/fuzz/fuzz_machine $(B)/fuzz/fuzz_workload $(B)/fuzz/fuzz_simargs: $(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h \
+		$(FUZZ_SIM_SRC) $(B)/gen/machines.c
+	@mkdir -p $(@D)
+	$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -Itests/fuzz $< $(FUZZ_SIM_SRC) $(B)/gen/machines.c -o $@ -lhwloc -ljansson -lm
+
 $(B)/fuzz/%: tests/fuzz/%.c $(B)/libroost-all.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MT $@ -MF $@.d $< $(B)/libroost-all.a $(LDFLAGS) -o $@ $(LDLIBS)

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# roost sim, machines and reproduce: what they print, and how they refuse.
+. tests/cli/lib.sh
+run "$roost" machines; expect 0 "epyc-9654x2"
+run "$roost" machines --json; is_json 'map(.name) | index("guest-2")'
+run "$roost" machines guest-2; expect 0 "measured:"
+run "$roost" machines --json epyc-9654x2; is_json '.cpus == 384 and .costs["context-switch"].unit == "ns" and (.costs | all(.source | length > 0))'
+run "$roost" machines no-such; refused 2 "no machine"
+
+run "$roost" sim -m guest-2 hackbench -g 1 -f 4 -l 50 --pipe; expect 0 "simulated: hackbench on guest-2"
+run "$roost" sim -m guest-2 --json --compare mainline,warm,util-fits+bias-prev -n 2 hackbench -g 1 -f 4 -l 50 --pipe
+is_json '.simulated and (.variants | length) == 3 and (.variants[1].runs | length) == 2 and .variants[1].ratio.time_s.low'
+for w in schbench pingpong lockfight memcache web; do
+	case $w in pingpong) o="-n 100" ;; *) o="-d 40ms" ;; esac
+	# shellcheck disable=SC2086
+	run "$roost" sim -m "l3:2 core:4 pu:2" --json $w $o; is_json '.variants[0].runs[0].events > 100'
+done
+
+run "$roost" sim -m nowhere hackbench; refused 2 "no machine"
+run "$roost" sim -m "pack:2 pu:9000" hackbench; refused 2 "8192"
+run "$roost" sim -m guest-2 nobench; refused 2 "there is no workload"
+run "$roost" sim -m guest-2 hackbench -g 0; refused 2 "-g"
+run "$roost" sim -m guest-2 hackbench -g 25000 -f 1000; refused 2 "1000000"
+run "$roost" sim -m guest-2 hackbench --walk; refused 2 "--walk"
+run "$roost" sim -m guest-2 --compare mainline hackbench; refused 2 "nothing to compare"
+run "$roost" sim -m guest-2 --compare mainline,nonsense hackbench; refused 2 "nonsense"
+run "$roost" sim -m guest-2 --timeline /tmp/x --seeds 2 hackbench; refused 2 "--timeline"
+run "$roost" sim -m guest-2 "$work/none.json"; refused 2 "none.json"
+printf '[costs]\ncontext-switch = 5 us | measured: x\n' >"$work/bad.costs"
+run "$roost" sim -m guest-2 --costs "$work/bad.costs" hackbench; refused 2 "bad.costs:2"
+printf '[costs]\ncontext-switch = 90000 ns | assumed: slow\n' >"$work/slow.costs"
+run "$roost" sim -m guest-2 --json hackbench -g 1 -f 4 -l 50 --pipe; cp "$work/out" "$work/fast"
+run "$roost" sim -m guest-2 --json --costs "$work/slow.costs" hackbench -g 1 -f 4 -l 50 --pipe
+if ! jq -es '.[0].variants[0].median.time_s > 2 * .[1].variants[0].median.time_s' "$work/out" "$work/fast" >/dev/null; then
+	failed "a slow context switch changes nothing"; else passed; fi
+
+# a workload that can never finish is named; one that deadlocks on the way fails with the command that repeats it
+printf '{"tasks":{"a":{"loop":1,"suspend":"x","resume":"y"},"b":{"loop":1,"suspend":"y","resume":"x"}}}' >"$work/circle.json"
+run "$roost" sim -m guest-2 "$work/circle.json"; refused 2 "can never finish"
+printf '{"tasks":{"a":{"loop":1,"lock":"m","sleep":10,"lock1":"n"},"b":{"loop":1,"lock":"n","sleep":10,"lock1":"m"}}}' >"$work/dead.json"
+run "$roost" sim -m guest-2 "$work/dead.json"; expect 1 "waits for itself"
+expect 1 "to repeat: roost sim"
+
+run "$roost" sim -m guest-2 --timeline "$work/trace.json" hackbench -g 1 -f 2 -l 20 --pipe; expect 0
+cp "$work/trace.json" "$work/out"
+is_json '.traceEvents | map(.ph) | (index("X") and index("s") and index("f") and index("M"))'
+
+run "$roost" reproduce --row slice-ext; expect 0 "lock rounds"
+run "$roost" reproduce --json --row idle-spin; is_json '.simulated and (.rows | length) == 3 and (.rows | all(has("within")))'
+run "$roost" reproduce --row nothing; refused 2 "nothing"
+finish
