@@ -10,17 +10,20 @@
 #include "measure/plan.h"
 #include "measure/study.h"
 #include "measure/tree.h"
+#include "run/fair.h"
 #include "run/knobs.h"
 
 struct compare_variant {
 	char name[64];
 	bool kernel;			/* roost is not loaded */
+	struct fair_settings fair;	/* of the kernel's own scheduler, where it has them (docs/kernel.md) */
 	struct roost_knobs knobs;
 };
 
 /*
  * "kernel,warm,mine:idle-grace=1ms,util-fits=on": kernel, a profile, or NAME:KEY=VALUE with more KEY=VALUE after it
- * (profile=NAME as the first starts from that profile, else from the defaults). 0, or -EINVAL and a line.
+ * (profile=NAME as the first starts from that profile, else from the defaults). kernel:KEY=VALUE,... is the kernel's own
+ * scheduler with features that kernel/apply gave it. 0, or -EINVAL and a line.
  */
 int compare_parse_variants(const char *text, struct compare_variant *v, unsigned *n, char *refusal, size_t size);
 /* The knobs that differ from their defaults, as a user would type them. */
@@ -43,6 +46,8 @@ struct compare_host {
 	unsigned rounds, warmup;
 
 	struct roost_child *child;	/* NULL: roost is not loaded */
+	struct fair_settings fair_was;	/* as found, put back between variants and at the end */
+	bool fair_known, fair_changed;
 	int active;			/* variant; -1 = none yet */
 	int run_errno;			/* why the command could not be run at all */
 	int cannot;			/* exit code of a roost run that would not load */

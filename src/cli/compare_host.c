@@ -208,6 +208,35 @@ static int start_child(struct compare_host *h, unsigned variant, char *why, size
 
 /* ---- what the plan asks for ---- */
 
+/* The kernel's own features as they were found. */
+static void fair_back(struct compare_host *h)
+{
+	char why[KNOB_REFUSAL_MAX];
+
+	if (h->fair_changed && fair_write("", &h->fair_was, why))
+		fprintf(stderr, "roost compare: the kernel's own features could not be put back: %s\n", why);
+	h->fair_changed = false;
+}
+
+static int fair_switch(struct compare_host *h, const struct fair_settings *s, char *why, size_t len)
+{
+	char refusal[KNOB_REFUSAL_MAX];
+	bool any = false;
+	int rc;
+
+	for (int i = 0; i < FAIR_COUNT; i++)
+		any |= s->set[i];
+	if (!any)
+		return 0;
+	if (!h->fair_known && !fair_read("", &h->fair_was))
+		h->fair_known = true;
+	rc = fair_write("", s, refusal);
+	if (rc)
+		snprintf(why, len, "%s", refusal);
+	h->fair_changed = h->fair_known && !rc;
+	return rc;
+}
+
 static int activate(void *ctx, unsigned variant, char *why, size_t len)
 {
 	struct compare_host *h = ctx;
@@ -216,9 +245,12 @@ static int activate(void *ctx, unsigned variant, char *why, size_t len)
 	if (h->active == (int)variant)
 		return 0;
 	end_child(h);
+	fair_back(h);
 	h->active = -1;
 	if (!h->variants[variant].kernel)
 		rc = start_child(h, variant, why, len);
+	else
+		rc = fair_switch(h, &h->variants[variant].fair, why, len);
 	if (!rc) {
 		h->active = (int)variant;
 		sleep_ms(SETTLE_MS);
@@ -371,6 +403,7 @@ static void restore(void *ctx)
 	struct compare_host *h = ctx;
 
 	end_child(h);
+	fair_back(h);
 	h->active = -1;
 	if (h->progress)
 		fputs("\r\033[K", stderr);

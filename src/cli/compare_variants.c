@@ -45,6 +45,24 @@ refused:
 	return -EINVAL;
 }
 
+/* kernel:KEY=VALUE,... keeps its settings in its name: there may be several. */
+static int kernel_variant(struct compare_variant *v, char *const *assign, size_t nr, char *refusal, size_t size)
+{
+	char why[KNOB_REFUSAL_MAX];
+	size_t n = strlen(v->name);
+
+	v->kernel = true;
+	if (!nr)
+		return refuse(refusal, size, "no setting", "kernel:", "give kernel alone, or as in kernel:bias-prev=on");
+	if (fair_parse(&v->fair, assign, nr, why)) {
+		snprintf(refusal, size, "--variants: %s: %.400s", v->name, why);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < nr && n < sizeof(v->name); i++)
+		n += (size_t)snprintf(v->name + n, sizeof(v->name) - n, "%c%s", i ? '+' : ':', assign[i]);
+	return 0;
+}
+
 /* A variant and the KEY=VALUE items that follow it; item[0] is the name or NAME:KEY=VALUE. */
 static int one_variant(struct compare_variant *v, char **item, size_t nr, char *refusal, size_t size)
 {
@@ -64,7 +82,7 @@ static int one_variant(struct compare_variant *v, char **item, size_t nr, char *
 		for (size_t i = 1; i < nr; i++)
 			assign[n++] = item[i];
 		if (!strcmp(v->name, "kernel"))
-			return refuse(refusal, size, "the kernel's own scheduler has no knobs here", "kernel:", right);
+			return kernel_variant(v, assign, n, refusal, size);
 		return inline_variant(v, assign, n, refusal, size);
 	}
 	if (!strcmp(v->name, "kernel")) {

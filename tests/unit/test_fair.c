@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/compare.h"
 #include "run/fair.h"
 
 static char root[64];
@@ -159,6 +160,26 @@ static void refuses_what_is_not_there(void **state)
 	assert_string_equal(get(SPIN), "50\n");
 }
 
+/* As `roost compare --variants` has them. */
+static void variants_of_compare(void **state)
+{
+	struct compare_variant v[STUDY_VARIANTS_MAX];
+	char why[1000];
+	unsigned n;
+
+	(void)state;
+	assert_int_equal(compare_parse_variants("kernel,kernel:bias-prev=on,idle-spin=50us,mine:util-fits=on", v, &n, why, sizeof(why)), 0);
+	assert_int_equal(n, 3);
+	assert_true(v[0].kernel && v[1].kernel && !v[2].kernel);
+	assert_string_equal(v[0].name, "kernel");
+	assert_string_equal(v[1].name, "kernel:bias-prev=on+idle-spin=50us");
+	assert_false(v[0].fair.set[FAIR_BIAS_PREV]);
+	assert_true(v[1].fair.set[FAIR_BIAS_PREV] && v[1].fair.value[FAIR_IDLE_SPIN] == 50000);
+	assert_int_equal(compare_parse_variants("kernel:slice=1ms", v, &n, why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "slice=1ms"));
+	assert_int_equal(compare_parse_variants("kernel:", v, &n, why, sizeof(why)), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +187,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(parses, setup, teardown),
 		cmocka_unit_test_setup_teardown(writes_and_restores, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_what_is_not_there, setup, teardown),
+		cmocka_unit_test(variants_of_compare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
