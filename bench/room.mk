@@ -6,4 +6,11 @@ $(B)/bench/%: bench/%.c $(B)/libroost-all.a
 # The base scheduler's figures, in a VM (about half an hour on two cores).
 bench-base: all
 	bench/base
-.PHONY: bench-base
+
+# What a placement decision costs, natively and as BPF: see bench/decide.c and docs/decide.md. Needs root. JSON=1 for JSON.
+$(B)/bench/decide: CPPFLAGS += -Itests
+bench-decide: $(B)/bench/decide build/bpf/decide.bpf.o
+	@$(B)/bench/decide --object build/bpf/decide.bpf.o $(if $(JSON),--json)
+
+.PHONY: bench-base bench-decide
+-include $(wildcard $(B)/bench/*.d)

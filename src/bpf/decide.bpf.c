@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * decide.bpf.c - one policy decision at a time, for measuring: a program of type syscall, run by
+ * decide.bpf.c - one policy decision at a time, for measuring (bench/decide.c): programs of type syscall, run by
  * BPF_PROG_TEST_RUN under the host's own JIT, so that the cost of a decision is known on real silicon even
  * where the kernel has no sched_ext. No task is scheduled by it.
  *
- * A run decides `rounds` times over the machine state in the maps. What a decision claimed is given back
- * before the next, outside of what an empty round also does.
+ * A run decides `rounds` times over the machine state in the maps, and counts each decision's time in a
+ * histogram. What a decision claimed is given back before the next.
  */
 #include <stdbool.h>
 #include <linux/bpf.h>
@@ -35,9 +35,13 @@ static __always_inline u64 env_domain(s32 cpu)
 
 static __always_inline u64 env_allowed_word(env_task *p, u32 cpu_word)
 {
+	u64 index = cpu_word;
+
 	if (!p || p->everywhere)
 		return ~0ULL;
-	return cpu_word < ROOST_MAX_WORDS ? p->mask[cpu_word] : 0;
+	/* the bound in the register that is used: the compiler would test another one that it came from */
+	asm volatile("" : "+r"(index));
+	return index < ROOST_MAX_WORDS ? p->mask[index] : 0;
 }
 
 static __always_inline bool env_allowed(env_task *p, s32 cpu)
@@ -52,41 +56,29 @@ static __always_inline bool env_allowed(env_task *p, s32 cpu)
 #include "policy/place.h"
 #include "policy/steal.h"
 
-struct decide_args {
-	u64 rounds;
-	u64 empty;              /* do everything but decide */
-	u64 now_ns;
-	u64 sink;               /* out: keeps the compiler honest */
+#define decide_clock() bpf_ktime_get_ns()
+#include "decide_round.h"
+
+struct decide_hist {
+	u64 count[DECIDE_BUCKETS];
 };
+ROOST_ARRAY(decide_hist, struct decide_hist, 1, BPF_F_MMAPABLE);
 
 SEC("syscall")
 int decide(struct decide_args *args)
 {
 	struct decide_task *p = ROOST_LOOKUP(decide_task, 0);
+	struct decide_hist *h = ROOST_LOOKUP(decide_hist, 0);
 	struct policy_wake w = { .recent = -1, .wakee_weight = ROOST_WEIGHT_NICE0 };
-	u64 rounds = args->rounds, empty = args->empty, sink = 0, nr;
-	struct roost_choice ch = {};
-	struct roost_llc_word *word;
-	struct roost_cpu *c;
-	u64 i;
+	u64 rounds = args->rounds, mode = args->mode, sink = 0, i, took;
 
-	if (!p)
+	if (!p || !h)
 		return -1;
-	nr = env_machine()->nr_cpu_ids;
 	w.now_ns = args->now_ns;
 	bpf_for(i, 0, rounds) {
-		/* prev and waker wander over the machine, in one LLC more often than not */
-		w.prev = (s32)(i * 7 % nr);
-		w.waker = (s32)((i * 7 + (i & 3)) % nr);
-		ch.cpu = w.prev;
-		ch.claimed = 0;
-		if (!empty)
-			policy_wakeup(p, &w, &ch);
-		sink += (u64)ch.cpu;
-		c = env_cpu(ch.cpu);
-		word = c ? env_word(c->word) : 0;
-		if (word && ch.claimed)
-			policy_word_set(&word->idle, policy_bit(ch.cpu));
+		took = decide_round(p, &w, i, mode, &sink);
+		if (took < DECIDE_BUCKETS)
+			h->count[took]++;
 	}
 	args->sink = sink;
 	return 0;
@@ -96,7 +88,7 @@ int decide(struct decide_args *args)
 SEC("syscall")
 int transition(struct decide_args *args)
 {
-	u64 rounds = args->rounds, empty = args->empty, sink = 0, nr, i;
+	u64 rounds = args->rounds, mode = args->mode, sink = 0, nr, i;
 	struct roost_cpu *c;
 
 	nr = env_machine()->nr_cpu_ids;
@@ -104,7 +96,7 @@ int transition(struct decide_args *args)
 		c = env_cpu((s32)(i * 7 % nr));
 		if (!c)
 			break;
-		if (!empty) {
+		if (mode != DECIDE_EMPTY) {
 			policy_went_idle(c, (s32)(i * 7 % nr), args->now_ns);
 			policy_left_idle(c, (s32)(i * 7 % nr), args->now_ns);
 		}

@@ -12,35 +12,6 @@
 
 #include "state.h"
 
-/* Takes part in E(c), load and the count of runnable tasks of @cpu from now on. */
-static __always_inline void count_in(struct roost_task *t, struct roost_cpu *c, s32 cpu)
-{
-	t->count_cpu = cpu;
-	t->flags |= ROOST_TASK_RUNNABLE;
-	t->est_counted = t->util.est;
-	__sync_fetch_and_add(&c->nr_runnable, 1);
-	__sync_fetch_and_add(&c->load, t->weight);
-	__sync_fetch_and_add(&c->est_sum, t->est_counted);
-	if (t->flags & ROOST_TASK_IDLE_CLASS)
-		__sync_fetch_and_add(&c->nr_idle_class, 1);
-	policy_sidle_update(c, cpu);
-}
-
-static __always_inline void count_out(struct roost_task *t)
-{
-	struct roost_cpu *c = env_cpu(t->count_cpu);
-
-	if (!(t->flags & ROOST_TASK_RUNNABLE) || !c)
-		return;
-	t->flags &= ~ROOST_TASK_RUNNABLE;
-	__sync_fetch_and_add(&c->nr_runnable, -1);
-	__sync_fetch_and_add(&c->load, -(u64)t->weight);
-	__sync_fetch_and_add(&c->est_sum, -t->est_counted);
-	if (t->flags & ROOST_TASK_IDLE_CLASS)
-		__sync_fetch_and_add(&c->nr_idle_class, -1);
-	policy_sidle_update(c, t->count_cpu);
-}
-
 /* The task waits no longer in a CPU's queue. */
 static __always_inline void unqueue(struct roost_task *t)
 {

@@ -357,8 +357,8 @@ void BPF_PROG(roost_runnable, struct task_struct *p, u64 enq_flags)
 
 	if (!c || !t || (t->flags & ROOST_TASK_SPINNER))
 		return;
-	count_out(t);
-	count_in(t, c, cpu);
+	policy_count_out(t);
+	policy_count_in(t, c, cpu);
 }
 
 /* Utilisation of this CPU by ordinary tasks, up to now. */
@@ -394,8 +394,8 @@ static __noinline int begin_run(struct roost_task *t, struct roost_cpu *c, s32 c
 		return 0;
 	unqueue(t);
 	if (t->count_cpu != cpu && (t->flags & ROOST_TASK_RUNNABLE)) {
-		count_out(t);
-		count_in(t, c, cpu);
+		policy_count_out(t);
+		policy_count_in(t, c, cpu);
 	}
 	if (t->cpu != cpu) {
 		place(t, c, cpu, now);
@@ -467,7 +467,7 @@ void BPF_PROG(roost_quiescent, struct task_struct *p, u64 deq_flags)
 	if (!t || (t->flags & ROOST_TASK_SPINNER))
 		return;
 	unqueue(t);
-	count_out(t);
+	policy_count_out(t);
 	policy_util_hold(&t->util);
 	t->wait_start_ns = 0;
 }
@@ -759,10 +759,10 @@ void BPF_PROG(roost_set_weight, struct task_struct *p, u32 weight)
 	counted = t->flags & ROOST_TASK_RUNNABLE;
 	c = env_cpu(t->count_cpu);
 	if (counted)
-		count_out(t);
+		policy_count_out(t);
 	take_attributes(t, p);
 	if (counted && c)
-		count_in(t, c, t->count_cpu);
+		policy_count_in(t, c, t->count_cpu);
 }
 
 SEC("struct_ops/roost_exit_task")
@@ -773,7 +773,7 @@ void BPF_PROG(roost_exit_task, struct task_struct *p, struct scx_exit_task_args 
 	if (!t)
 		return;
 	unqueue(t);
-	count_out(t);
+	policy_count_out(t);
 }
 
 SEC("struct_ops.s/roost_init")

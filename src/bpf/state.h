@@ -70,6 +70,7 @@ static __always_inline bool env_allowed(env_task *p, s32 cpu)
 
 #define env_for(i, n) bpf_for(i, 0, n)
 
+#include "policy/count.h"
 #include "policy/place.h"
 #include "policy/steal.h"
 

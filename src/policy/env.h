@@ -10,7 +10,7 @@
  *   struct roost_cpu *env_cpu(s32 cpu)       NULL for a number that is no possible CPU
  *   struct roost_llc *env_llc(u32 llc)       NULL likewise
  *   struct roost_llc_word *env_word(u32 i)   NULL likewise
- *   bool env_allowed(env_task *p, s32 cpu)   affinity, online, p's scheduling domain
+ *   bool env_allowed(env_task *p, s32 cpu)   affinity and online; the domain is compared by the policy
  *   u64 env_allowed_word(env_task *p, u32 cpu_word)   affinity alone, for CPUs 64w..64w+63
  *   u64 env_domain(s32 cpu)                  the scheduling domain of a CPU (a cpuset partition makes a new one)
  *   env_for(i, n)                            a loop header: u32 i from 0 to n - 1; n may be a variable

@@ -9,7 +9,7 @@
  * ok(c)     idle(c), or sidle(c) for a wakee that is not SCHED_IDLE itself.
  *
  * The words `core` and `grace` hold candidates: a set bit is proved before it is believed, and cleared by
- * whoever finds it false. Bits get set where the state begins (a CPU goes idle, a CPU leaves idle), so a
+ * whoever finds it false for good (a bound on the queue may hold no more in a moment). Bits get set where the state begins (a CPU goes idle, a CPU leaves idle), so a
  * clear bit needs no proof. That keeps a search at a few word operations, at one proof for each state
  * change at most.
  */
@@ -30,16 +30,29 @@ policy_inline bool policy_shares(const struct roost_cpu *a, const struct roost_c
 	return a->llc == b->llc;
 }
 
-/* Grace alone: the CPU left idle less than idle-grace ago, and not too much is queued there by now. */
+/*
+ * The CPU left idle less than idle-grace ago. The stamp may be a little ahead of @now: it was taken after this
+ * decision began.
+ */
+policy_inline bool policy_grace_runs(struct roost_cpu *c, u64 now)
+{
+	u64 grace = policy_read(env_knobs()->idle_grace_ns), left = policy_read(c->idle_exit_ns);
+
+	return POLICY_UNLIKELY(grace) && left && policy_before(now, left + grace);
+}
+
+/* No bound, or fewer than that are runnable there. */
+policy_inline bool policy_grace_room(struct roost_cpu *c)
+{
+	u64 most = policy_read(env_knobs()->idle_grace_max_queued);
+
+	return !most || policy_read(c->nr_runnable) < most;
+}
+
+/* Grace alone: it left idle not long ago, and not too much is queued there by now. */
 policy_inline bool policy_in_grace(struct roost_cpu *c, u64 now)
 {
-	struct roost_knobs *k = env_knobs();
-	u64 grace = policy_read(k->idle_grace_ns), left = policy_read(c->idle_exit_ns), most;
-
-	if (POLICY_LIKELY(!grace) || !left || now - left >= grace)
-		return false;
-	most = policy_read(k->idle_grace_max_queued);
-	return !most || policy_read(c->nr_runnable) < most;
+	return policy_grace_runs(c, now) && policy_grace_room(c);
 }
 
 policy_inline bool policy_truly_idle(struct roost_cpu *c, s32 cpu)
@@ -112,26 +125,34 @@ policy_fn int policy_take(s32 cpu, bool wakee_idle_class, u64 now)
 	return policy_in_grace(c, now) ? POLICY_OK_BUSY : POLICY_NOT_OK;
 }
 
-/* Every thread of the core of @cpu counts as idle. Threads that are offline count as idle. */
-policy_fn bool policy_core_idle(s32 cpu, u64 now)
+enum policy_core {
+	POLICY_CORE_BUSY = 0,
+	POLICY_CORE_FULL,           /* only idle-grace-max-queued stands against it: may count as idle again */
+	POLICY_CORE_IDLE,
+};
+
+/* Does every thread of the core of @cpu count as idle? Threads that are offline do. Returns enum policy_core. */
+policy_fn u32 policy_core_state(s32 cpu, u64 now)
 {
 	struct roost_cpu *c = env_cpu(cpu), *s;
-	u32 i;
+	u32 i, state = POLICY_CORE_IDLE;
 
 	if (!c)
-		return false;
+		return POLICY_CORE_BUSY;
 	for (i = 0; i < ROOST_MAX_SIBLINGS; i++) {
 		if (i >= c->nr_siblings)
 			break;
 		s = env_cpu(c->siblings[i]);
 		if (!s)
-			return false;
-		if (!(s->flags & ROOST_CPU_ONLINE))
+			return POLICY_CORE_BUSY;
+		if (!(s->flags & ROOST_CPU_ONLINE) || policy_truly_idle(s, c->siblings[i]))
 			continue;
-		if (!policy_idle(s, c->siblings[i], now))
-			return false;
+		if (!policy_grace_runs(s, now))
+			return POLICY_CORE_BUSY;
+		if (!policy_grace_room(s))
+			state = POLICY_CORE_FULL;
 	}
-	return true;
+	return state;
 }
 
 /* If the whole core of @cpu counts as idle now, it is a candidate and its LLC's hint says so. */
@@ -139,7 +160,7 @@ policy_inline void policy_core_maybe_idle(struct roost_cpu *c, s32 cpu, u64 now)
 {
 	struct roost_llc *l;
 
-	if (!env_machine()->smt || !policy_core_idle(cpu, now))
+	if (!env_machine()->smt || policy_core_state(cpu, now) != POLICY_CORE_IDLE)
 		return;
 	policy_core_mark(cpu, true);
 	l = env_llc(c->llc);

@@ -66,9 +66,10 @@ struct roost_choice {
 
 #define POLICY_PASS(ch, step, why) ((ch)->passed |= (u32)(why) << (4 * (step)))
 
-/* Imbalance percentage halved: what prev's load is favoured by, inside an LLC and across. */
+/* The imbalance percentage of the domain that spans waker and prev, halved, as mainline has it since 5.10. */
+#define POLICY_FAVOUR_CORE (10 / 2)
 #define POLICY_FAVOUR_LLC (17 / 2)
-#define POLICY_FAVOUR_FAR (25 / 2)
+#define POLICY_FAVOUR_FAR (17 / 2)
 
 /* A wide wakeup: the waker wakes so many different tasks that pulling them to it would pile them up. */
 policy_inline bool policy_wide(u32 waker_flips, u32 wakee_flips, u32 llc_weight)
@@ -76,7 +77,7 @@ policy_inline bool policy_wide(u32 waker_flips, u32 wakee_flips, u32 llc_weight)
 	u32 fewer = waker_flips < wakee_flips ? waker_flips : wakee_flips;
 	u32 more = waker_flips < wakee_flips ? wakee_flips : waker_flips;
 
-	return fewer >= llc_weight && more >= fewer * llc_weight;
+	return fewer >= llc_weight && more >= (u64)fewer * llc_weight;
 }
 
 /* The waker woke @wakee_pid: counts switches between wakees, halved once a second. */
@@ -97,14 +98,17 @@ policy_inline bool policy_waker_lighter(const struct policy_wake *w, struct roos
 {
 	u64 here = policy_read(c->load), there = policy_read(v->load);
 	bool sync = w->flags & POLICY_WAKE_SYNC;
+	u32 favour = POLICY_FAVOUR_FAR;
 
+	if (policy_shares(c, v))
+		favour = c->core == v->core ? POLICY_FAVOUR_CORE : POLICY_FAVOUR_LLC;
 	if (sync) {
 		if (w->curr_weight > here)
 			return true;
 		here -= w->curr_weight;
 	}
 	here = (here + w->wakee_weight) * 100 * v->capacity_max;
-	there = there * (100 + (policy_shares(c, v) ? POLICY_FAVOUR_LLC : POLICY_FAVOUR_FAR)) * c->capacity_max;
+	there = there * (100 + favour) * c->capacity_max;
 	if (sync)
 		there++;
 	return here < there;
@@ -185,7 +189,8 @@ policy_fn bool policy_smt_sibling(struct roost_choice *ch policy_nonnull, env_ta
 			break;
 		cpu = v->siblings[i];
 		s = env_cpu(cpu);
-		if (cpu == w->prev || !s || !policy_shares(s, v) || !env_allowed(p, cpu))
+		if (cpu == w->prev || !s || !policy_shares(s, v) || !env_allowed(p, cpu) ||
+		    env_domain(cpu) != env_domain(w->prev))
 			continue;
 		taken = policy_take(cpu, w->flags & POLICY_WAKE_IDLE_CLASS, w->now_ns);
 		if (taken == POLICY_NOT_OK)
@@ -233,8 +238,8 @@ policy_fn bool policy_scan_core(struct roost_choice *ch policy_nonnull, env_task
 	struct roost_cpu *t = env_cpu(target);
 	struct roost_llc *l = t ? env_llc(t->llc) : 0;
 	struct roost_llc_word *word;
+	u32 i, j, state;
 	u64 found;
-	u32 i, j;
 
 	if (!l)
 		return false;
@@ -242,7 +247,8 @@ policy_fn bool policy_scan_core(struct roost_choice *ch policy_nonnull, env_task
 		word = env_word(policy_walk_word(l, t->word, i));
 		if (!word)
 			break;
-		found = policy_read(word->core) & policy_walk_mask(i, l->nr_words, target, word->cpu_word);
+		found = policy_read(word->core) & policy_read(word->member) &
+			policy_walk_mask(i, l->nr_words, target, word->cpu_word);
 		if (!found)
 			continue;
 		found &= env_allowed_word(p, word->cpu_word);
@@ -253,8 +259,10 @@ policy_fn bool policy_scan_core(struct roost_choice *ch policy_nonnull, env_task
 			found &= found - 1;
 			if (env_domain(cpu) != env_domain(target))
 				continue;
-			if (!policy_core_idle(cpu, w->now_ns)) {
-				policy_word_clear(&word->core, policy_bit(cpu));
+			state = policy_core_state(cpu, w->now_ns);
+			if (state != POLICY_CORE_IDLE) {
+				if (state == POLICY_CORE_BUSY)
+					policy_word_clear(&word->core, policy_bit(cpu));
 				continue;
 			}
 			switch (policy_take(cpu, w->flags & POLICY_WAKE_IDLE_CLASS, w->now_ns)) {
@@ -321,7 +329,7 @@ policy_fn bool policy_scan_cpu(struct roost_choice *ch policy_nonnull, env_task 
 				continue;
 			taken = policy_take(cpu, idle_class, w->now_ns);
 			if (taken == POLICY_NOT_OK) {
-				if (grace && !policy_in_grace(c, w->now_ns))
+				if (grace && !policy_grace_runs(c, w->now_ns))
 					policy_word_clear(&word->grace, policy_bit(cpu));
 				continue;
 			}
@@ -382,7 +390,7 @@ policy_inline bool policy_try_recent(struct roost_choice *ch, env_task *p, const
 		POLICY_PASS(ch, POLICY_STEP_RECENT, POLICY_PASS_FAR);
 		return false;
 	}
-	if (!env_allowed(p, w->recent)) {
+	if (!env_allowed(p, w->recent) || env_domain(w->recent) != env_domain(w->prev)) {
 		POLICY_PASS(ch, POLICY_STEP_RECENT, POLICY_PASS_NOT_ALLOWED);
 		return false;
 	}

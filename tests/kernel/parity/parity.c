@@ -211,7 +211,7 @@ static void lay_policy(void)
 		llcs[l].smt = machine.smt;
 	}
 	for (c = 0; c < nr_cpus; c++)
-		if (machine.smt && (policy_core_idle(c, now_ns) || (st.stale_core && c % 3 == 0)))
+		if (machine.smt && (policy_core_state(c, now_ns) == POLICY_CORE_IDLE || (st.stale_core && c % 3 == 0)))
 			words[cpus[c].word].core |= policy_bit(c);
 }
 
