@@ -76,6 +76,7 @@ policy_inline bool env_allowed(env_task *p, s32 cpu)
 
 #define env_for(i, n) for ((i) = 0; (i) < (n); (i)++)
 
+#include "policy/count.h"
 #include "policy/place.h"
 #include "policy/steal.h"
 
