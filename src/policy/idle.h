@@ -67,12 +67,27 @@ policy_inline bool policy_idle(struct roost_cpu *c, s32 cpu, u64 now)
 	return policy_truly_idle(c, cpu) || policy_in_grace(c, now);
 }
 
-/* Sets or clears the idle-core candidate bits of every online thread of the core of @cpu. */
+policy_inline void policy_core_bits(struct roost_llc_word *w, u64 bits, bool idle)
+{
+	u64 change = idle ? bits & ~policy_read(w->core) : bits & policy_read(w->core);
+
+	if (!change)
+		return;
+	if (idle)
+		policy_word_set(&w->core, change);
+	else
+		policy_word_clear(&w->core, change);
+}
+
+/*
+ * Sets or clears the idle-core candidate bits of every online thread of the core of @cpu: in one operation for
+ * those in the CPU's own word, which are all of them unless siblings are numbered far apart.
+ */
 policy_fn int policy_core_mark(s32 cpu, bool idle)
 {
 	struct roost_cpu *c = env_cpu(cpu), *s;
 	struct roost_llc_word *w;
-	u64 bit;
+	u64 here = 0;
 	u32 i;
 
 	if (!c)
@@ -81,17 +96,19 @@ policy_fn int policy_core_mark(s32 cpu, bool idle)
 		if (i >= c->nr_siblings)
 			break;
 		s = env_cpu(c->siblings[i]);
-		w = s ? env_word(s->word) : 0;
-		bit = policy_bit(c->siblings[i]);
-		if (!w || !(s->flags & ROOST_CPU_ONLINE))
+		if (!s || !(s->flags & ROOST_CPU_ONLINE))
 			continue;
-		if (idle != !!(policy_read(w->core) & bit)) {
-			if (idle)
-				policy_word_set(&w->core, bit);
-			else
-				policy_word_clear(&w->core, bit);
+		if (s->word == c->word) {
+			here |= policy_bit(c->siblings[i]);
+			continue;
 		}
+		w = env_word(s->word);
+		if (w)
+			policy_core_bits(w, policy_bit(c->siblings[i]), idle);
 	}
+	w = env_word(c->word);
+	if (w)
+		policy_core_bits(w, here, idle);
 	return 0;
 }
 
