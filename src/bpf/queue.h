@@ -10,7 +10,7 @@
 #ifndef ROOST_BPF_QUEUE_H
 #define ROOST_BPF_QUEUE_H
 
-#include "state.h"
+#include "spin.bpf.h"
 
 /* The task waits no longer in a CPU's queue. */
 static __always_inline void unqueue(struct roost_task *t)
@@ -33,6 +33,10 @@ static __always_inline void place(struct roost_task *t, struct roost_cpu *c, s32
 
 static __always_inline void kick_idle(s32 cpu)
 {
+	struct roost_cpu *c = env_cpu(cpu);
+
+	if (c && spin_wake(c, cpu))
+		return;
 	COUNT(nr_kicks_idle);
 	scx_bpf_kick_cpu(cpu, ROOST_FLAG(scx_kick_flags, SCX_KICK_IDLE));
 }
@@ -52,6 +56,8 @@ static __always_inline void queue_on(struct task_struct *p, struct roost_task *t
 	w = env_word(c->word);
 	if (w && (policy_read(w->idle) & bit) && (policy_word_clear(&w->idle, bit) & bit))
 		kick_idle(cpu);
+	else
+		spin_wake(c, cpu);
 }
 
 /* The task can run there at all: not where a higher class sits, if it may go elsewhere. */

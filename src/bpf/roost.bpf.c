@@ -192,6 +192,10 @@ void BPF_PROG(roost_enqueue, struct task_struct *p, u64 enq_flags)
 		compat_insert(p, ROOST_DSQ_LOCAL, 5000000, enq_flags);
 		return;
 	}
+	if (POLICY_UNLIKELY(t->flags & ROOST_TASK_SPINNER)) {
+		spin_park(p, cpu, enq_flags);
+		return;
+	}
 	unqueue(t);
 	if (enq_flags & ROOST_FLAG(scx_enq_flags, SCX_ENQ_REENQ))
 		COUNT(nr_requeued);
@@ -215,6 +219,7 @@ void BPF_PROG(roost_enqueue, struct task_struct *p, u64 enq_flags)
 	if (w && (policy_read(w->idle) & bit) && (policy_word_clear(&w->idle, bit) & bit)) {
 		policy_core_busy(cpu);
 		t->wait_start_ns = now;
+		COUNT(nr_kicks_idle); /* by the kernel itself, which wakes an idle CPU that is given a task */
 		compat_insert(p, ROOST_DSQ_LOCAL, t->slice_ns, enq_flags);
 		return;
 	}
@@ -284,6 +289,13 @@ static __always_inline bool may_continue(struct task_struct *prev, struct roost_
 	return true;
 }
 
+static __always_inline bool is_spinner(struct task_struct *p)
+{
+	struct roost_task *t = task_of(p);
+
+	return t && (t->flags & ROOST_TASK_SPINNER);
+}
+
 SEC("struct_ops/roost_dispatch")
 void BPF_PROG(roost_dispatch, s32 cpu, struct task_struct *prev)
 {
@@ -291,13 +303,16 @@ void BPF_PROG(roost_dispatch, s32 cpu, struct task_struct *prev)
 	struct roost_llc_word *w;
 	const struct rq *rq;
 	u64 now = env_now();
-	bool goes_on;
+	bool goes_on, spins;
 	s32 from;
 	u32 rule = ROOST_RULE_STEAL_LLC;
 
 	if (!c)
 		return;
+	if (spin_overdue(cpu))
+		return;
 	goes_on = prev && (prev->scx.flags & ROOST_SCX_QUEUED);
+	spins = goes_on && is_spinner(prev);
 	from = c->pull_from;
 	if (from >= 0) {
 		if (goes_on && ext_hold(prev, cpu))
@@ -318,10 +333,12 @@ void BPF_PROG(roost_dispatch, s32 cpu, struct task_struct *prev)
 		COUNT(nr_dispatched);
 		return;
 	}
-	if (goes_on)
+	if (goes_on && !spins)
 		return;
 	from = policy_victim(c, cpu, now, &rule);
 	if (from >= 0 && pull(cpu, from, rule))
+		return;
+	if (spin_instead(cpu, spins))
 		return;
 	/*
 	 * Nothing to do. Out of idle and back into it there is no update_idle: publish the CPU here, then look
@@ -355,10 +372,15 @@ void BPF_PROG(roost_runnable, struct task_struct *p, u64 enq_flags)
 	struct roost_cpu *c = env_cpu(cpu);
 	struct roost_task *t = task_of(p);
 
-	if (!c || !t || (t->flags & ROOST_TASK_SPINNER))
+	if (!c || !t)
 		return;
+	if (POLICY_UNLIKELY(t->flags & ROOST_TASK_SPINNER)) {
+		spin_runnable(t->prev_cpu);
+		return;
+	}
 	policy_count_out(t);
 	policy_count_in(t, c, cpu);
+	spin_wake(c, cpu);
 }
 
 /* Utilisation of this CPU by ordinary tasks, up to now. */
@@ -420,6 +442,7 @@ static __noinline int begin_run(struct roost_task *t, struct roost_cpu *c, s32 c
 	c->nr_switches++;
 	policy_util_task(&t->util, now, false);
 	cpu_util(c, now, false);
+	spin_work(cpu);
 	policy_begin(c, t, now);
 	return 0;
 }
@@ -431,7 +454,11 @@ void BPF_PROG(roost_running, struct task_struct *p)
 	struct roost_cpu *c = env_cpu(cpu);
 	struct roost_task *t = task_of(p);
 
-	if (c && t && !(t->flags & ROOST_TASK_SPINNER))
+	if (t && POLICY_UNLIKELY(t->flags & ROOST_TASK_SPINNER)) {
+		spin_running(cpu, t->prev_cpu);
+		return;
+	}
+	if (c && t)
 		begin_run(t, c, cpu, env_now());
 	ext_running(p, cpu);
 }
@@ -445,8 +472,12 @@ void BPF_PROG(roost_stopping, struct task_struct *p, bool runnable)
 	struct roost_stats *s = stats_here();
 	u64 now = env_now(), ran;
 
-	if (!c || !t || (t->flags & ROOST_TASK_SPINNER))
+	if (!c || !t)
 		return;
+	if (POLICY_UNLIKELY(t->flags & ROOST_TASK_SPINNER)) {
+		spin_stopping(cpu, t->prev_cpu, runnable);
+		return;
+	}
 	ext_stopping(p, cpu, runnable);
 	ran = policy_charge(t, now);
 	t->run_start_ns = 0;
@@ -479,9 +510,10 @@ bool BPF_PROG(roost_yield, struct task_struct *from, struct task_struct *to)
 
 	if (to)
 		return false; /* no directed yield */
-	if (t)
+	if (t && !(t->flags & ROOST_TASK_SPINNER)) {
 		t->flags |= ROOST_TASK_YIELDED;
-	COUNT(nr_yield);
+		COUNT(nr_yield);
+	}
 	compat_set_slice(from, 0);
 	return false;
 }
@@ -548,8 +580,12 @@ void BPF_PROG(roost_tick, struct task_struct *p)
 	struct roost_task *t = task_of(p);
 	u64 now = env_now(), balance;
 
-	if (!c || !t || (t->flags & ROOST_TASK_SPINNER))
+	if (!c || !t)
 		return;
+	if (POLICY_UNLIKELY(t->flags & ROOST_TASK_SPINNER)) {
+		spin_tick(cpu, now);
+		return;
+	}
 	cpu_util(c, now, true);
 	capacity(c, cpu, now);
 	policy_vtime(c, now);
@@ -579,6 +615,8 @@ void BPF_PROG(roost_update_idle, s32 cpu, bool idle)
 	if (!c)
 		return;
 	if (!idle) {
+		if (spin_enters(c, cpu))
+			return;
 		policy_left_idle(c, cpu, now);
 		policy_lead_update(c, true);
 		return;
@@ -761,6 +799,8 @@ void BPF_PROG(roost_set_weight, struct task_struct *p, u32 weight)
 	if (counted)
 		policy_count_out(t);
 	take_attributes(t, p);
+	if (spin_adopt(p, t))
+		return;
 	if (counted && c)
 		policy_count_in(t, c, t->count_cpu);
 }
@@ -774,6 +814,7 @@ void BPF_PROG(roost_exit_task, struct task_struct *p, struct scx_exit_task_args 
 		return;
 	unqueue(t);
 	policy_count_out(t);
+	spin_gone(p, t);
 }
 
 SEC("struct_ops.s/roost_init")
@@ -785,6 +826,9 @@ s32 BPF_PROG(roost_init)
 
 	bpf_for(i, 0, m->nr_cpu_ids) {
 		err = scx_bpf_create_dsq(i, -1);
+		if (err)
+			return err;
+		err = scx_bpf_create_dsq(SPIN_PARK(i), -1);
 		if (err)
 			return err;
 		err = ext_init_cpu(i);

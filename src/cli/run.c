@@ -25,6 +25,7 @@
 #include "cli/stat_show.h"
 #include "run/counters.h"
 #include "run/doctor.h"
+#include "run/haltpoll.h"
 #include "run/knobs.h"
 
 #define LOOK_MS 500
@@ -159,7 +160,7 @@ static void unload(struct run *run)
 {
 	if (!run->roost)
 		return;
-	run_services_stop(&run->services);
+	run_services_stop(&run->services, run->cli);
 	roost_unload(run->roost);
 	run->roost = NULL;
 }
@@ -280,6 +281,8 @@ static int stay(struct run *run)
 			code = reload(run, "a CPU came that was not known at the load");
 		else
 			code = line_due(run, now);
+		if (!code && run->roost)
+			run_services_look(&run->services, run->cli);
 	}
 	return code;
 }
@@ -304,6 +307,8 @@ int cmd_run(struct cli *cli)
 {
 	struct run run = { .cli = cli, .signal_fd = -1 };
 	char *const *sets;
+	struct roost_kernel_state state;
+	char text[512];
 	size_t nr;
 	int code, err;
 
@@ -316,6 +321,10 @@ int cmd_run(struct cli *cli)
 	run.opts.talk = talk;
 	talk_most = opt_flag(cli, OPT_VERBOSE);
 	run.interval_ns = opt_u64(cli, OPT_INTERVAL);
+	roost_kernel_state("", &state);
+	/* left by one that was killed; the new one finds the machine as that one found it */
+	if (!state.roost && haltpoll_restore("/", text, sizeof(text)))
+		return cli_fail(cli, "%s", text);
 	err = take_signals(&run);
 	if (err)
 		return cli_fail(cli, "cannot receive signals: %s", strerror(-err));

@@ -69,13 +69,29 @@ int run_services_start(struct run_services *s, const struct cli *cli, struct roo
 			return code; /* asked for by name: not to be left out quietly */
 	}
 	code = start_slice(s, cli, roost);
-	if (code)
-		run_services_stop(s);
-	return code;
+	if (code) {
+		run_services_stop(s, cli);
+		return code;
+	}
+	s->spin = idle_spin_new("/", roost);
+	run_services_look(s, cli);
+	return 0;
 }
 
-void run_services_stop(struct run_services *s)
+void run_services_look(struct run_services *s, const struct cli *cli)
 {
+	char error[512] = "";
+
+	if (s->spin && idle_spin_look(s->spin, error, sizeof(error)))
+		cli_say(cli, "idle-spin is without effect: %s", error);
+}
+
+void run_services_stop(struct run_services *s, const struct cli *cli)
+{
+	char error[512] = "";
+
+	if (idle_spin_free(s->spin, error, sizeof(error)))
+		cli_say(cli, "%s; 'roost restore' tries again", error);
 	metrics_service_stop(s->metrics);
 	if (s->slice)
 		slice_server_stop(s->slice);

@@ -7,6 +7,7 @@
 #define ROOST_CLI_RUN_SERVICES_H
 
 #include "cli/cli.h"
+#include "run/idle_spin.h"
 #include "run/run.h"
 #include "run/slice_maps.h"
 
@@ -14,10 +15,13 @@ struct run_services {
 	struct slice_server *slice;
 	struct slice_maps slice_maps;
 	struct metrics_service *metrics;
+	struct idle_spin *spin;
 };
 
 /* 0, or an exit code and the reason said; then nothing is left started. */
 int run_services_start(struct run_services *s, const struct cli *cli, struct roost *roost);
-void run_services_stop(struct run_services *s);
+/* Now and then: follows the knobs. */
+void run_services_look(struct run_services *s, const struct cli *cli);
+void run_services_stop(struct run_services *s, const struct cli *cli);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "run/idle_spin.h"
 #include "run/knobs.h"
 
 static int say_why_not(const struct cli *cli, int err)
@@ -74,6 +75,11 @@ int running_knobs(const struct cli *cli, struct roost_knobs *k, char *const *ass
 		err = knobs_assign(&new, assignments, nr, refusal);
 	if (err)
 		return cli_refuse(cli, "%s", refusal);
+	if (new.idle_spin_ns || new.idle_spin_backend != k->idle_spin_backend) {
+		err = idle_spin_backend("/", &new, refusal, sizeof(refusal));
+		if (err < 0)
+			return cli_refuse(cli, "idle-spin-backend=haltpoll: not on this machine (%s); spinner works on any", refusal);
+	}
 	knobs_copy(k, &new);
 	return 0;
 }

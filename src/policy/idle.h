@@ -62,9 +62,17 @@ policy_inline bool policy_truly_idle(struct roost_cpu *c, s32 cpu)
 	return w && (policy_read(w->idle) & policy_bit(cpu));
 }
 
+/* Busy-waiting before it idles (idle-spin), and nothing sent there yet: as good as idle, and awake. */
+policy_inline bool policy_spins(struct roost_cpu *c, s32 cpu)
+{
+	struct roost_llc_word *w = env_word(c->word);
+
+	return w && POLICY_UNLIKELY(policy_read(w->spin) & policy_bit(cpu));
+}
+
 policy_inline bool policy_idle(struct roost_cpu *c, s32 cpu, u64 now)
 {
-	return policy_truly_idle(c, cpu) || policy_in_grace(c, now);
+	return policy_truly_idle(c, cpu) || policy_spins(c, cpu) || policy_in_grace(c, now);
 }
 
 policy_inline void policy_core_bits(struct roost_llc_word *w, u64 bits, bool idle)
@@ -139,6 +147,8 @@ policy_fn int policy_take(s32 cpu, bool wakee_idle_class, u64 now)
 	}
 	if (!wakee_idle_class && (policy_read(w->sidle) & bit))
 		return POLICY_OK_BUSY;
+	if (POLICY_UNLIKELY(policy_read(w->spin) & bit))
+		return POLICY_OK_BUSY;  /* queueing there ends the wait: no claim, no interrupt */
 	return policy_in_grace(c, now) ? POLICY_OK_BUSY : POLICY_NOT_OK;
 }
 

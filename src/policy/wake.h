@@ -292,7 +292,7 @@ policy_fn bool policy_scan_cpu(struct roost_choice *ch policy_nonnull, env_task 
 	bool grace = policy_read(env_knobs()->idle_grace_ns) != 0;
 	bool idle_class = w->flags & POLICY_WAKE_IDLE_CLASS;
 	/* seen: 64 bits wide, as the verifier forgets the value of such between rounds and so sees the end */
-	u64 found, range, mask, below, seen = 0;
+	u64 found, range, mask, below, spin, seen = 0;
 	struct roost_llc_word *word;
 	int taken;
 	u32 i, j;
@@ -310,6 +310,13 @@ policy_fn bool policy_scan_cpu(struct roost_choice *ch policy_nonnull, env_task 
 			found |= policy_read(word->sidle);
 		if (POLICY_UNLIKELY(grace))
 			found |= policy_read(word->grace);
+		/* a CPU that busy-waits rather than one to be woken */
+		spin = policy_read(word->spin) & range;
+		if (POLICY_UNLIKELY(spin)) {
+			spin &= env_allowed_word(p, word->cpu_word);
+			if (spin)
+				found = spin;
+		}
 		found &= range;
 		if (!found && depth >= l->weight)
 			continue;

@@ -181,6 +181,10 @@ static int prepare(struct roost *r, const struct roost_opts *opts, bool *trace)
 	if (!err)
 		err = size_map(r->object, "roost_words", r->layout.machine.nr_words);
 	if (!err)
+		err = size_map(r->object, "roost_spins", nr);
+	if (!err)
+		err = size_map(r->object, "roost_spin_rings", nr);
+	if (!err)
 		err = slice_maps_prepare(r->object, nr);
 	if (!err)
 		err = set_ops(r, opts, btf, *trace);
