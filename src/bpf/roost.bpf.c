@@ -579,6 +579,8 @@ void BPF_PROG(roost_tick, struct task_struct *p)
 	struct roost_cpu *c = env_cpu(cpu);
 	struct roost_task *t = task_of(p);
 	u64 now = env_now(), balance;
+	s32 stranded;
+	bool due;
 
 	if (!c || !t)
 		return;
@@ -591,17 +593,26 @@ void BPF_PROG(roost_tick, struct task_struct *p)
 	policy_vtime(c, now);
 	policy_lead_update(c, false);
 	policy_depth_update(c->llc, now, POLICY_DEPTH_INTERVAL_NS);
+	balance = policy_read(env_knobs()->balance_ns);
+	due = now - c->balance_stamp_ns >= balance;
+	if (due) {
+		c->balance_stamp_ns = now;
+		stranded = policy_stranded(cpu, (u32)(now / policy_max(1, balance)));
+		if (stranded >= 0) {
+			/* fetch one now: this task is back in the queue for as long */
+			policy_write(c->pull_from, stranded);
+			compat_set_slice(p, 0);
+			return;
+		}
+	}
 	if (POLICY_LIKELY(!policy_read(c->nr_queued)))
 		return;
 	if (now - policy_read(c->curr_start_ns) >= policy_slice(policy_read(c->nr_runnable)))
 		compat_set_slice(p, 0);
 	if (policy_has_stealable(c, now))
 		send_for_help(cpu, now);
-	balance = policy_read(env_knobs()->balance_ns);
-	if (now - c->balance_stamp_ns >= balance) {
-		c->balance_stamp_ns = now;
+	if (due)
 		hand_over(cpu, now);
-	}
 }
 
 /* ---- CPUs: idle, real-time, hotplug ---- */

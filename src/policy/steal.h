@@ -165,6 +165,63 @@ policy_inline s32 policy_victim(struct roost_cpu *c, s32 cpu, u64 now, u32 *rule
 	return victim;
 }
 
+/*
+ * A CPU of one LLC on which tasks wait that nobody there will run: a higher class holds it, or it is offline. -1 if
+ * there is none.
+ */
+policy_fn s32 policy_stranded_llc(u32 llc, s32 cpu)
+{
+	struct roost_llc *l = env_llc(llc);
+	struct roost_llc_word *word;
+	struct roost_cpu *c;
+	u64 found;
+	u32 i, j;
+	s32 other;
+
+	if (!l)
+		return -1;
+	env_for(i, l->nr_words) {
+		word = env_word(l->first_word + i);
+		if (!word)
+			break;
+		found = policy_read(word->waiting);
+		if (POLICY_LIKELY(!found))
+			continue;
+		env_for(j, 64) {
+			if (!found)
+				break;
+			other = (s32)(word->cpu_word * 64 + policy_lowest(found));
+			found &= found - 1;
+			c = env_cpu(other);
+			if (c && other != cpu && policy_read(c->nr_queued) &&
+			    (policy_read(c->flags) & (ROOST_CPU_ONLINE | ROOST_CPU_RT_HELD)) != ROOST_CPU_ONLINE)
+				return other;
+		}
+	}
+	return -1;
+}
+
+/*
+ * Whom a busy CPU helps: such a CPU has no tick of its own to call for help with. Own LLC, and one other in turn
+ * (@round counts the calls).
+ */
+policy_fn s32 policy_stranded(s32 cpu, u32 round)
+{
+	struct roost_cpu *c = env_cpu(cpu);
+	u32 nr = env_machine()->nr_llcs, index;
+	s32 found;
+
+	if (!c)
+		return -1;
+	found = policy_stranded_llc(c->llc, cpu);
+	if (found >= 0 || nr <= 1)
+		return found;
+	index = c->llc + 1 + round % (nr - 1);
+	if (index >= nr)
+		index -= nr;
+	return policy_stranded_llc(index, cpu);
+}
+
 /* The rule for a task taken from @from by @to. */
 policy_inline u32 policy_steal_rule(const struct roost_cpu *from, const struct roost_cpu *to)
 {
