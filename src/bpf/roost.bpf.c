@@ -686,7 +686,10 @@ void BPF_PROG(roost_cpu_acquire, s32 cpu, struct scx_cpu_acquire_args *args)
 		cpu_given_back(cpu, c, env_now());
 }
 
-/* The same where cpu_release is on its way out (6.19 and later). */
+/*
+ * Real-time tasks as they come and go. cpu_release tells only of those that push one of ours aside, not of those that
+ * find the CPU idle, and is on its way out (6.19); before that it is still what may queue the local queue anew.
+ */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(roost_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -695,13 +698,16 @@ int BPF_PROG(roost_sched_switch, bool preempt, struct task_struct *prev, struct 
 	bool held = next->prio < MAX_RT_PRIO;
 	const struct rq *rq;
 
-	if (!c || POLICY_LIKELY(held == !!(c->flags & ROOST_CPU_RT_HELD)))
+	if (!c)
+		return 0;
+	if (POLICY_UNLIKELY(held))
+		c->rt_pid = (u32)next->pid;
+	if (POLICY_LIKELY(held == !!(c->flags & ROOST_CPU_RT_HELD)))
 		return 0;
 	if (!held) {
 		cpu_given_back(cpu, c, env_now());
 		return 0;
 	}
-	c->rt_pid = (u32)next->pid;
 	cpu_taken(cpu, c, env_now());
 	rq = compat_rq(cpu);
 	if (rq && rq->scx.local_dsq.nr && bpf_ksym_exists(scx_bpf_reenqueue_local___v2))

@@ -24,9 +24,6 @@ struct {
 	__uint(max_entries, 1 << 20);
 } roost_events SEC(".maps");
 
-/* Set by the program before the load; the verifier drops what is switched off. */
-const volatile bool roost_partial = false;
-const volatile bool roost_trace_switch = false; /* see real-time tasks by tracing, not by cpu_release */
 
 /* a macro: CO-RE looks records up by the name in the code, and a typedef would be one */
 #define env_task struct task_struct

@@ -134,9 +134,10 @@ struct ops_shadow {
 	char name[128];
 };
 
-static int set_ops(struct roost *r, const struct roost_opts *opts, const struct btf *btf, bool trace)
+static int set_ops(struct roost *r, const struct roost_opts *opts, const struct btf *btf)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(r->object, "roost_ops");
+	bool release = !kernel_has_func(btf, "scx_bpf_reenqueue_local___v2");
 	struct bpf_program *p;
 	struct ops_shadow *ops;
 	size_t size;
@@ -149,30 +150,26 @@ static int set_ops(struct roost *r, const struct roost_opts *opts, const struct 
 	if (opts->partial)
 		ops->flags |= kernel_enum(btf, "scx_ops_flags", "SCX_OPS_SWITCH_PARTIAL");
 	ops->hotplug_seq = r->hotplug_seq;
-	if (trace) {
-		/* on its way out from 6.19 on; tracing takes its place */
+	if (!release) {
+		/* on its way out from 6.19 on, and no longer needed */
 		ops->cpu_acquire = NULL;
 		ops->cpu_release = NULL;
 	}
 	p = bpf_object__find_program_by_name(r->object, "roost_cpu_acquire");
 	if (p)
-		bpf_program__set_autoload(p, !trace);
+		bpf_program__set_autoload(p, release);
 	p = bpf_object__find_program_by_name(r->object, "roost_cpu_release");
 	if (p)
-		bpf_program__set_autoload(p, !trace);
-	p = bpf_object__find_program_by_name(r->object, "roost_sched_switch");
-	if (p)
-		bpf_program__set_autoload(p, trace);
+		bpf_program__set_autoload(p, release);
 	return 0;
 }
 
-static int prepare(struct roost *r, const struct roost_opts *opts, bool *trace)
+static int prepare(struct roost *r, const struct roost_opts *opts)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	u32 nr = r->layout.machine.nr_cpu_ids;
 	int err;
 
-	*trace = kernel_has_func(btf, "scx_bpf_reenqueue_local___v2");
 	err = size_map(r->object, "roost_cpus", nr);
 	if (!err)
 		err = size_map(r->object, "roost_stats", nr);
@@ -187,7 +184,7 @@ static int prepare(struct roost *r, const struct roost_opts *opts, bool *trace)
 	if (!err)
 		err = slice_maps_prepare(r->object, nr);
 	if (!err)
-		err = set_ops(r, opts, btf, *trace);
+		err = set_ops(r, opts, btf);
 	btf__free(btf);
 	return err;
 }
@@ -224,14 +221,13 @@ static int try_load(struct roost *r, const struct roost_opts *opts, struct run_e
 {
 	DECLARE_LIBBPF_OPTS(bpf_object_open_opts, open_opts, .object_name = "roost");
 	struct bpf_program *p;
-	bool trace = false;
 	int code;
 
 	r->object = bpf_object__open_mem(roost_bpf_object_begin, (size_t)(roost_bpf_object_end - roost_bpf_object_begin),
 					 &open_opts);
 	if (!r->object)
 		return fail(err, -errno, "cannot open the BPF object in this program: %s", strerror(errno));
-	code = prepare(r, opts, &trace);
+	code = prepare(r, opts);
 	if (code)
 		return fail(err, code, "cannot prepare the BPF object: %s", strerror(-code));
 	code = bpf_object__load(r->object);
@@ -246,9 +242,9 @@ static int try_load(struct roost *r, const struct roost_opts *opts, struct run_e
 		code = -errno;
 		return fail(err, code, "the kernel refused to start roost: %s", strerror(errno));
 	}
-	p = trace ? bpf_object__find_program_by_name(r->object, "roost_sched_switch") : NULL;
+	p = bpf_object__find_program_by_name(r->object, "roost_sched_switch");
 	if (p) {
-		/* optional: without it real-time tasks are still avoided by the time they take */
+		/* optional: without it some real-time tasks go unseen, and what waits for them is stolen later */
 		r->trace = bpf_program__attach(p);
 	}
 	return 0;
