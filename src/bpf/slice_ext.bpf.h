@@ -258,11 +258,15 @@ __noinline int ext_stopping(struct task_struct *p __arg_trusted, s32 cpu, bool r
 	u64 now, spent;
 	u32 end;
 
-	if (!e || !t || !s || POLICY_LIKELY(!e->registered))
+	if (!e || !t || !s || POLICY_LIKELY(!e->registered && !t->ext_end_ns))
 		return 0;
 	slot = ext_slot(p);
 	if (!slot) {
-		/* its process has gone from the map with a grant running */
+		/* its process has gone from the map with a grant running: that too is an end, and is counted */
+		if (t->ext_end_ns) {
+			s->ext_ns += roost_ext_spent_ns(&e->ext, bpf_ktime_get_ns());
+			s->ext_cut++;
+		}
 		roost_ext_take_back(t, &e->ext);
 		return 0;
 	}
