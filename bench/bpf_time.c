@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "run/counters.h"
 #include "run/run.h"
 
 #define MOST 128
@@ -66,7 +67,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bpf_time: no running roost, or no statistics of BPF programs in this kernel\n");
 		return 3;
 	}
-	roost_stats_sum(v, &s0);
+	counters_sum(&s0, v->stats, v->machine->nr_cpu_ids);
 	nr = read_programs(before);
 	pid = fork();
 	if (!pid) {
@@ -79,7 +80,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bpf_time: roost was loaded anew meanwhile\n");
 		return 1;
 	}
-	roost_stats_sum(v, &s1);
+	counters_sum(&s1, v->stats, v->machine->nr_cpu_ids);
 	switches = s1.nr_switches - s0.nr_switches;
 	printf("%-22s %12s %10s %14s\n", "BPF program", "calls", "ns a call", "ns a switch");
 	for (i = 0; i < nr; i++) {

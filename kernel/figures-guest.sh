@@ -77,7 +77,7 @@ hackbench)
 		for knobs in "" "bias-prev=on util-fits=on" "idle-grace=1ms"; do
 			name=roost$(echo "$knobs" | sed 's/^\(.\)/:\1/; s/=[a-z0-9]*//g; s/ /,/')
 			# shellcheck disable=SC2086
-			if roost_up $knobs; then
+			if roost_up ${knobs:+--set "$knobs"}; then
 				hackbench_once "$name" "$@"
 				roost_down
 			elif [ $r = 1 ]; then

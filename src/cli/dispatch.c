@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/units.h"
+#include "run/units.h"
 
 const struct cli_command cli_commands[] = {
 #define COMMAND(name, args, min_args, max_args, flags, summary) \

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/print.h"
-#include "cli/units.h"
+#include "run/units.h"
 #include "run/knobs.h"
 
 static int refuse_name(const struct cli *cli, const char *name)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/units.h"
+#include "run/units.h"
 #include "load/load.h"
 
 static void list_loads(void)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/units.h"
+#include "run/units.h"
 #include "run/counters.h"
 #include "run/knobs.h"
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/units.h"
+#include "run/units.h"
 
 const struct cli_option cli_options[CLI_OPTION_COUNT] = {
 #define OPT(id_, name_, short_, kind_, min_, max_, def_, metavar_, commands_, help_) \

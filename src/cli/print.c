@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/units.h"
+#include "run/units.h"
 
 #define WIDTH_DEFAULT 100
 #define WIDTH_LEAST 40

@@ -58,8 +58,18 @@ policy_inline void policy_unqueued(struct roost_cpu *c, s32 cpu, struct roost_ta
 		policy_word_set(&w->waiting, policy_bit(cpu));
 }
 
-/* A CPU of one LLC, other than @cpu, that a task may be taken from; -1 if there is none. */
-policy_fn s32 policy_victim_llc(u32 llc, s32 cpu, u64 now)
+/* On @c tasks wait that nobody there will run: a higher class holds it, or it is offline. */
+policy_inline bool policy_is_stranded(struct roost_cpu *c)
+{
+	return policy_read(c->nr_queued) &&
+	       (policy_read(c->flags) & (ROOST_CPU_ONLINE | ROOST_CPU_RT_HELD)) != ROOST_CPU_ONLINE;
+}
+
+/*
+ * A CPU of one LLC, other than @cpu, that a task may be taken from, or, with @stranded, on which tasks are stranded;
+ * -1 if there is none.
+ */
+policy_fn s32 policy_victim_llc(u32 llc, s32 cpu, u64 now, bool stranded)
 {
 	struct roost_llc *l = env_llc(llc);
 	struct roost_llc_word *word;
@@ -83,7 +93,7 @@ policy_fn s32 policy_victim_llc(u32 llc, s32 cpu, u64 now)
 			other = (s32)(word->cpu_word * 64 + policy_lowest(found));
 			found &= found - 1;
 			c = env_cpu(other);
-			if (c && other != cpu && policy_has_stealable(c, now))
+			if (c && other != cpu && (stranded ? policy_is_stranded(c) : policy_has_stealable(c, now)))
 				return other;
 		}
 	}
@@ -129,7 +139,7 @@ policy_fn s32 policy_victim_ring(s32 cpu, bool same_node, u64 now)
 		l = env_llc(index);
 		if (!l || (l->node == c->node) != same_node)
 			continue;
-		victim = policy_victim_llc(index, cpu, now);
+		victim = policy_victim_llc(index, cpu, now, false);
 		if (victim >= 0)
 			return victim;
 	}
@@ -151,7 +161,7 @@ policy_inline s32 policy_victim(struct roost_cpu *c, s32 cpu, u64 now, u32 *rule
 	}
 	if (victim < 0) {
 		*rule = ROOST_RULE_STEAL_LLC;
-		victim = policy_victim_llc(c->llc, cpu, now);
+		victim = policy_victim_llc(c->llc, cpu, now, false);
 	}
 	if (victim >= 0 || env_machine()->nr_llcs <= 1 || now - c->far_steal_ns < delay)
 		return victim;
@@ -166,42 +176,6 @@ policy_inline s32 policy_victim(struct roost_cpu *c, s32 cpu, u64 now, u32 *rule
 }
 
 /*
- * A CPU of one LLC on which tasks wait that nobody there will run: a higher class holds it, or it is offline. -1 if
- * there is none.
- */
-policy_fn s32 policy_stranded_llc(u32 llc, s32 cpu)
-{
-	struct roost_llc *l = env_llc(llc);
-	struct roost_llc_word *word;
-	struct roost_cpu *c;
-	u64 found;
-	u32 i, j;
-	s32 other;
-
-	if (!l)
-		return -1;
-	env_for(i, l->nr_words) {
-		word = env_word(l->first_word + i);
-		if (!word)
-			break;
-		found = policy_read(word->waiting);
-		if (POLICY_LIKELY(!found))
-			continue;
-		env_for(j, 64) {
-			if (!found)
-				break;
-			other = (s32)(word->cpu_word * 64 + policy_lowest(found));
-			found &= found - 1;
-			c = env_cpu(other);
-			if (c && other != cpu && policy_read(c->nr_queued) &&
-			    (policy_read(c->flags) & (ROOST_CPU_ONLINE | ROOST_CPU_RT_HELD)) != ROOST_CPU_ONLINE)
-				return other;
-		}
-	}
-	return -1;
-}
-
-/*
  * Whom a busy CPU helps: such a CPU has no tick of its own to call for help with. Own LLC, and one other in turn
  * (@round counts the calls).
  */
@@ -213,13 +187,13 @@ policy_fn s32 policy_stranded(s32 cpu, u32 round)
 
 	if (!c)
 		return -1;
-	found = policy_stranded_llc(c->llc, cpu);
+	found = policy_victim_llc(c->llc, cpu, 0, true);
 	if (found >= 0 || nr <= 1)
 		return found;
 	index = c->llc + 1 + round % (nr - 1);
 	if (index >= nr)
 		index -= nr;
-	return policy_stranded_llc(index, cpu);
+	return policy_victim_llc(index, cpu, 0, true);
 }
 
 /* The rule for a task taken from @from by @to. */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/units.h"
+#include "run/units.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/units.h"
+#include "run/units.h"
 
 #define LINE_MAX_LEN 400
 #define FILE_MAX_LEN (1u << 20)

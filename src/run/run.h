@@ -84,15 +84,7 @@ void roost_exit_text(const struct roost_view *v, char *buf, size_t size);
 int roost_find(struct roost_view **out, bool writable);
 void roost_close(struct roost_view *v);
 
-/* Sums over CPUs, field by field; wait_max_ns is the maximum. */
-void roost_stats_sum(const struct roost_view *v, struct roost_stats *sum);
-
 /* The name of the sched_ext scheduler that the kernel runs now, "" if none. From sysfs. */
 int roost_current_scheduler(char *buf, size_t size);
-
-extern const char *const roost_rule_name[ROOST_RULE_COUNT];
-extern const char *const roost_rule_help[ROOST_RULE_COUNT];
-extern const char *const roost_target_name[ROOST_TARGET_COUNT];
-extern const char *const roost_distance_name[ROOST_DIST_COUNT];
 
 #endif

@@ -161,21 +161,6 @@ out:
 	return err;
 }
 
-void roost_stats_sum(const struct roost_view *v, struct roost_stats *sum)
-{
-	u32 cpu, i;
-
-	memset(sum, 0, sizeof(*sum));
-	for (cpu = 0; cpu < v->machine->nr_cpu_ids; cpu++) {
-		const u64 *from = (const u64 *)&v->stats[cpu];
-		u64 *to = (u64 *)sum, most = sum->wait_max_ns;
-
-		for (i = 0; i < sizeof(*sum) / sizeof(u64); i++)
-			to[i] += from[i];
-		sum->wait_max_ns = v->stats[cpu].wait_max_ns > most ? v->stats[cpu].wait_max_ns : most;
-	}
-}
-
 int roost_current_scheduler(char *buf, size_t size)
 {
 	FILE *f = fopen("/sys/kernel/sched_ext/root/ops", "re");

@@ -15,7 +15,7 @@ $(B)/fuzz/replay_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c tests/fuzz/fuzz.h $(
 		$(B)/libroost-all.a $(LDFLAGS) -o $@ $(LDLIBS)
 
 # What the targets call, built by clang with its coverage; the subcommands' own code is not: none is run.
-FUZZ_SRC := src/cli/units.c src/cli/options.c src/run/knobs.c src/run/knobs_config.c
+FUZZ_SRC := src/run/units.c src/cli/options.c src/run/knobs.c src/run/knobs_config.c
 FUZZ_FLAGS := -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 $(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/commands.c tests/fuzz/fuzz.h $(FUZZ_SRC)
@@ -23,7 +23,7 @@ $(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/commands.c tests/fuzz/fuzz.h $(
 	$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -Itests/fuzz $< tests/fuzz/commands.c $(FUZZ_SRC) -o $@
 
 # The simulator's files: all of it, as a workload that parses is run.
-FUZZ_SIM_SRC := $(wildcard src/sim/*.c src/topology/*.c) src/measure/hist.c src/run/knobs.c src/run/knobs_config.c src/cli/units.c
+FUZZ_SIM_SRC := $(wildcard src/sim/*.c src/topology/*.c) src/measure/hist.c src/run/knobs.c src/run/knobs_config.c src/run/units.c
 $(B)/fuzz/fuzz_machine $(B)/fuzz/fuzz_workload $(B)/fuzz/fuzz_simargs: $(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h \
 		$(FUZZ_SIM_SRC) $(B)/gen/machines.c
 	@mkdir -p $(@D)

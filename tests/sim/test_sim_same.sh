@@ -5,7 +5,7 @@
 dir=build/sim-same
 mkdir -p $dir
 make -s build/gen/machines.c build/roost >/dev/null
-src="tests/sim/digest.c build/gen/machines.c src/measure/hist.c src/run/knobs.c src/run/knobs_config.c src/cli/units.c"
+src="tests/sim/digest.c build/gen/machines.c src/measure/hist.c src/run/knobs.c src/run/knobs_config.c src/run/units.c"
 src="$src $(echo src/sim/*.c src/topology/*.c)"
 clang=$(for c in clang-22 clang-21 clang-20 clang-19 clang-18 clang-17 clang-16 clang; do command -v $c && break; done) || clang=
 first=

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/units.h"
+#include "run/units.h"
 
 static const char *const never[] = {
 	"", " ", "-1", "+1", " 1s", "1s ", "1 s", "10 apples", "s", "us", ".5s", "5.s", "1..5s", "1.5.5s", "0x10us",

@@ -5,8 +5,8 @@
  * The whole string parses or it is refused; nothing is ever cut short, rounded or saturated.
  * All return 0, -EINVAL (not of this form), -ERANGE (does not fit in the result).
  */
-#ifndef ROOST_CLI_UNITS_H
-#define ROOST_CLI_UNITS_H
+#ifndef ROOST_RUN_UNITS_H
+#define ROOST_RUN_UNITS_H
 
 #include <stddef.h>
 #include "policy/abi.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* units.c - text to numbers and back; see units.h. Integers all the way, so that no value is rounded. */
-#include "cli/units.h"
+#include "run/units.h"
 
 #include <ctype.h>
 #include <errno.h>
