@@ -57,6 +57,20 @@ roost_alive() {
 	[ "$(cat $scx/nr_rejected)" = "$rejected" ] || fail "the kernel rejected $(($(cat $scx/nr_rejected) - rejected)) tasks ${1:-}"
 }
 
+# roost_anew WHY: it must load itself anew now; returns when it schedules again.
+roost_anew() {
+	! plain || return 0
+	i=0
+	while [ "$(cat $scx/enable_seq)" = "$enable_seq" ] || [ "$(scx_state)" != enabled ]; do
+		kill -0 $roost_pid 2>/dev/null || fail "roost ended instead of loading itself anew: $1"
+		i=$((i + 1))
+		[ $i -lt 600 ] || fail "roost did not load itself anew within 60 s (sched_ext is $(scx_state)): $1"
+		sleep 0.1
+	done
+	enable_seq=$(cat $scx/enable_seq)
+	rejected=$(cat $scx/nr_rejected)
+}
+
 # roost_down [SIGNAL]: asks it to go; it must do so within 20 s, with exit code 0, and leave sched_ext off.
 roost_down() {
 	! plain || return 0
