@@ -45,20 +45,10 @@ void BPF_PROG(roost_update_idle, s32 cpu, bool idle)
 /* A higher class takes @cpu: what waits is queued anew elsewhere. */
 static __always_inline void cpu_taken(s32 cpu, struct roost_cpu *c, u64 now)
 {
-	struct roost_cpu *o;
-	s32 helper;
-
 	capacity(c, cpu, now);
 	__sync_fetch_and_or(&c->flags, ROOST_CPU_RT_HELD);
 	policy_sidle_update(c, cpu);
-	if (!policy_read(c->nr_queued))
-		return;
-	helper = policy_fetcher(0, cpu);
-	o = helper >= 0 ? env_cpu(helper) : 0;
-	if (o) {
-		policy_write(o->pull_from, cpu);
-		kick_idle(helper);
-	}
+	send_helper(cpu, c);
 }
 
 static __always_inline void cpu_given_back(s32 cpu, struct roost_cpu *c, u64 now)
@@ -155,21 +145,46 @@ void BPF_PROG(roost_cpu_online, s32 cpu)
 }
 
 /* What still waits there is taken by others: send one at once. */
+static __always_inline void cpu_leaves(s32 cpu)
+{
+	struct roost_cpu *c = env_cpu(cpu);
+
+	set_online(cpu, false);
+	if (c)
+		send_helper(cpu, c);
+}
+
 SEC("struct_ops/roost_cpu_offline")
 void BPF_PROG(roost_cpu_offline, s32 cpu)
 {
-	struct roost_cpu *c = env_cpu(cpu), *o;
-	s32 helper;
+	cpu_leaves(cpu);
+}
 
-	set_online(cpu, false);
-	if (!c || !policy_read(c->nr_queued))
-		return;
-	helper = policy_fetcher(0, cpu);
-	o = helper >= 0 ? env_cpu(helper) : 0;
-	if (o) {
-		policy_write(o->pull_from, cpu);
-		kick_idle(helper);
-	}
+/*
+ * A CPU on its way out. The kernel asks it for nothing more from the moment it is no longer active, then waits for an
+ * RCU grace period, and only after that says cpu_offline: what was queued there in between would wait for ever if the
+ * grace period waits for it (the thread that ends it is a task like others).
+ */
+SEC("tp_btf/cpuhp_enter")
+int BPF_PROG(roost_cpuhp_enter, u32 cpu, int target, int idx)
+{
+	if (idx == (int)ROOST_FLAG(cpuhp_state, CPUHP_AP_ACTIVE) && target < idx)
+		cpu_leaves((s32)cpu);
+	return 0;
+}
+
+/* It may not leave after all. */
+SEC("tp_btf/cpuhp_exit")
+int BPF_PROG(roost_cpuhp_exit, u32 cpu, int state, int idx, int ret)
+{
+	const struct rq *rq;
+
+	if (!ret || idx != (int)ROOST_FLAG(cpuhp_state, CPUHP_AP_ACTIVE))
+		return 0;
+	rq = compat_rq((s32)cpu);
+	if (rq && (rq->scx.flags & ROOST_FLAG(scx_rq_flags, SCX_RQ_ONLINE)))
+		set_online((s32)cpu, true);
+	return 0;
 }
 
 #endif

@@ -52,6 +52,7 @@ struct scx_dispatch_q {
 
 struct scx_rq {
 	struct scx_dispatch_q local_dsq;
+	u32 flags;
 };
 
 struct rq {
@@ -133,6 +134,14 @@ enum scx_wake_flags {
 enum scx_kick_flags {
 	SCX_KICK_IDLE = 1,
 	SCX_KICK_PREEMPT = 2,
+};
+
+enum scx_rq_flags {
+	SCX_RQ_ONLINE = 1,
+};
+
+enum cpuhp_state {
+	CPUHP_AP_ACTIVE = 1,
 };
 
 #define ROOST_FLAG(type, name) ((u64)bpf_core_enum_value(enum type, name))

@@ -41,6 +41,22 @@ static __always_inline void kick_idle(s32 cpu)
 	scx_bpf_kick_cpu(cpu, ROOST_FLAG(scx_kick_flags, SCX_KICK_IDLE));
 }
 
+/* Sends an idle CPU, if there is one, for what waits on @cpu, which cannot run it. */
+static __always_inline void send_helper(s32 cpu, struct roost_cpu *c)
+{
+	struct roost_cpu *o;
+	s32 helper;
+
+	if (!policy_read(c->nr_queued))
+		return;
+	helper = policy_fetcher(0, cpu);
+	o = helper >= 0 ? env_cpu(helper) : 0;
+	if (o) {
+		policy_write(o->pull_from, cpu);
+		kick_idle(helper);
+	}
+}
+
 /* Puts the task into the queue of @cpu, and wakes the CPU if it idles. */
 static __always_inline void queue_on(struct task_struct *p, struct roost_task *t, struct roost_cpu *c, s32 cpu, u64 now,
 				     u64 enq_flags)
@@ -56,6 +72,8 @@ static __always_inline void queue_on(struct task_struct *p, struct roost_task *t
 	w = env_word(c->word);
 	if (w && (policy_read(w->idle) & bit) && (policy_word_clear(&w->idle, bit) & bit))
 		kick_idle(cpu);
+	else if (POLICY_UNLIKELY(!(policy_read(c->flags) & ROOST_CPU_ONLINE)))
+		send_helper(cpu, c); /* it went offline after it was chosen */
 	else
 		spin_wake(c, cpu);
 }

@@ -140,11 +140,9 @@ policy_fn int policy_take(s32 cpu, bool wakee_idle_class, u64 now)
 
 	if (!w)
 		return POLICY_NOT_OK;
-	if ((policy_read(w->idle) & bit) && (policy_word_clear(&w->idle, bit) & bit)) {
-		if (!policy_read(env_knobs()->idle_grace_ns))
-			policy_core_busy(cpu);
+	/* its core's candidate bits go when it leaves idle, off the waker's path; until then a proof finds them false */
+	if ((policy_read(w->idle) & bit) && (policy_word_clear(&w->idle, bit) & bit))
 		return POLICY_OK_CLAIMED;
-	}
 	if (!wakee_idle_class && (policy_read(w->sidle) & bit))
 		return POLICY_OK_BUSY;
 	if (POLICY_UNLIKELY(policy_read(w->spin) & bit))
@@ -157,6 +155,8 @@ enum policy_core {
 	POLICY_CORE_FULL,           /* only idle-grace-max-queued stands against it: may count as idle again */
 	POLICY_CORE_IDLE,
 };
+
+#define POLICY_ANY_TIME 0ULL        /* for policy_core_state: a grace that ever began is taken to run */
 
 /* Does every thread of the core of @cpu count as idle? Threads that are offline do. Returns enum policy_core. */
 policy_fn u32 policy_core_state(s32 cpu, u64 now)

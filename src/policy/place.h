@@ -42,6 +42,8 @@ policy_fn bool policy_fork_llc(struct roost_choice *ch policy_nonnull, env_task 
 				break;
 			cpu = (s32)(word->cpu_word * 64 + policy_lowest(found));
 			found &= found - 1;
+			if (!(how & POLICY_FORK_ANY) && policy_core_state(cpu, POLICY_ANY_TIME) == POLICY_CORE_BUSY)
+				continue;
 			if (policy_take(cpu, true, 0) != POLICY_OK_CLAIMED)
 				continue;
 			ch->cpu = cpu;

@@ -58,6 +58,21 @@ static void the_hint_is_set_by_the_last_sibling_that_goes_idle(void **state)
 	assert_int_equal(host.cpu[2].idle_exit_ns, NOW);
 }
 
+/* Between the claim of a CPU and its leaving idle the core's candidate bits are stale: fork has to see that. */
+static void the_core_of_a_claimed_cpu_is_no_idle_core(void **state)
+{
+	struct roost_choice ch;
+
+	idle(2);
+	idle(3);
+	idle(5);
+	assert_int_equal(policy_take(2, false, NOW), POLICY_OK_CLAIMED);
+	assert_int_equal(host.word[0].core, policy_bit(2) | policy_bit(3));
+	ch = fork_at(0, NULL);
+	assert_int_equal(ch.rule, ROOST_RULE_FORK_IDLE);
+	assert_int_equal(ch.cpu, 3);
+}
+
 static void an_offline_sibling_does_not_keep_a_core_busy(void **state)
 {
 	host.cpu[3].flags = 0;
@@ -268,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_hint_is_set_by_the_last_sibling_that_goes_idle),
+		TEST(the_core_of_a_claimed_cpu_is_no_idle_core),
 		TEST(an_offline_sibling_does_not_keep_a_core_busy),
 		TEST(without_smt_there_are_no_cores_and_no_hint),
 		TEST(grace_holds_from_the_stamp_to_its_last_nanosecond),
