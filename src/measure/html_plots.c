@@ -186,8 +186,9 @@ static void ratio_ticks(const struct axis *x, int bottom, FILE *out)
 
 void html_plot_ratios(const struct study *s, unsigned variant, FILE *out)
 {
-	struct axis x = { log10(0.9), log10(1.1), 180, WIDTH - 12, 1 };
+	struct axis x = { log10(0.9), log10(1.1), 0, WIDTH - 12, 1 };
 	static const char *const of[] = { "", " (machine)", "" };
+	size_t longest = 20, length;
 	unsigned rows = 0;
 	struct stat_ratio q;
 	int bottom, row = 0;
@@ -197,10 +198,14 @@ void html_plot_ratios(const struct study *s, unsigned variant, FILE *out)
 			/* One that is beyond all measure is cut off at the edge, and must not flatten the others. */
 			x.lo = fmin(x.lo, fmax(log10(q.lo), -1.3));
 			x.hi = fmax(x.hi, fmin(log10(q.hi), 1.3));
+			length = strlen(s->metric[i].name) + strlen(of[s->metric[i].scope]);
+			longest = length > longest ? length : longest;
 			rows++;
 		}
 	if (!rows)
 		return;
+	/* the names' room: 6 units a letter, as wide as common fonts are at this size, and no more than half of all */
+	x.from = longest < WIDTH / 2 / 6 ? (int)(6 * longest + 12) : WIDTH / 2;
 	pad(&x);
 	bottom = 8 + 19 * (int)rows;
 	open_svg(out, bottom + 34, "ratios and their intervals");

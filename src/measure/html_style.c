@@ -42,9 +42,10 @@ const char html_style[] =
 "ul.legend svg{display:inline-block;width:14px;height:14px;margin:0 6px 0 0;vertical-align:-2px}"
 "summary{cursor:pointer;color:var(--dim)}dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 14px;margin:0}"
 "dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}ul.notes{margin:0;padding-left:18px}"
-"@media(max-width:560px){main{padding:14px 10px 32px}.card{padding:12px}th,td{padding:4px 7px;font-size:.9em}"
+"@media(max-width:560px){main{padding:14px 10px 32px}.card{padding:12px}th,td{padding:4px 6px;font-size:.9em}td .dim{display:block;"
+"font-weight:400}"
 "dl{grid-template-columns:1fr}dt{margin-top:6px}}\n"
 "@media print{:root{--bg:#fff;--card:#fff;--ink:#000;--dim:#444;--line:#bbb;--grid:#ddd;--good:#0b7a4b;--bad:#b3261e;"
 "--flat:#555;--s0:#6b7686;--s1:#0b6bcb;--s2:#c4620a;--s3:#0a8a6a;--s4:#a23fb0;--s5:#9a7b00;--s6:#c0295f;--s7:#3d4db3}"
 "body{font-size:10.5pt}main{max-width:none;padding:0}.card{break-inside:avoid;border-radius:0}"
-".grid{display:block}.grid .card{margin:10px 0}.wide{overflow:visible}th,td{padding:2px 6px}details{display:none}}\n";
+".grid{display:block}.grid .card{margin:10px 0}svg{max-width:430px}.wide{overflow:visible}th,td{padding:2px 6px}details{display:none}}\n";

@@ -111,3 +111,7 @@ busy() {
 		n=$((n + 1))
 	done
 }
+
+# counter NAME, rule NAME: what the running roost has counted so far.
+counter() { roost stat --json | sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" | head -n 1; }
+rule() { roost stat --json | awk -v r="\"$1\": {" 'index($0, r) { on = 1 } on && /"chose"/ { gsub(/[^0-9]/, ""); print; exit }'; }

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * wakewhere: where a task wakes whose CPU is busy. Machine: 4 CPUs, two cores of two threads, siblings 0 and 1, 2 and 3.
+ *
+ *   wakewhere TIMES
+ *
+ * CPU 0 is kept busy by two hogs; a waker keeps CPU 2 busy and wakes the wakee, whose previous CPU is 0 and which may run
+ * anywhere. So no core is idle, the previous CPU is not, its sibling 1 is, and so is the waker's sibling 3. One line:
+ * "woken TIMES cpu0 N cpu1 N cpu2 N cpu3 N".
+ */
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guest.h"
+
+static atomic_uint turn;        /* the futex: odd while the wakee sleeps */
+static atomic_bool over;
+static unsigned long woken_on[4];
+
+static void bind(long first, long last)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	for (long cpu = first; cpu <= last; cpu++)
+		CPU_SET((size_t)cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("sched_setaffinity");
+}
+
+static void compute_ns(uint64_t ns)
+{
+	uint64_t end = now_ns() + ns;
+
+	while (now_ns() < end)
+		;
+}
+
+static void *wakee(void *arg)
+{
+	while (!atomic_load(&over)) {
+		unsigned int seen;
+
+		bind(0, 0);
+		compute_ns(200000);
+		bind(0, 3);
+		seen = atomic_fetch_add(&turn, 1) + 1;
+		while (atomic_load(&turn) == seen)
+			syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+		woken_on[sched_getcpu() & 3]++;
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	long times = argc == 2 ? number(argv[1], 1) : 0;
+	pthread_t thread;
+	pid_t hogs[2];
+
+	if (!times) {
+		fprintf(stderr, "wakewhere: usage: wakewhere TIMES\n");
+		return 2;
+	}
+	for (int i = 0; i < 2; i++) {
+		hogs[i] = fork();
+		if (hogs[i] < 0)
+			die("fork");
+		if (!hogs[i]) {
+			bind(0, 0);
+			for (;;)
+				;
+		}
+	}
+	bind(2, 2);
+	if (pthread_create(&thread, NULL, wakee, NULL))
+		die("pthread_create");
+	for (long i = 0; i < times; i++) {
+		while (!(atomic_load(&turn) & 1))
+			;
+		/* long enough for the wakee's CPU, and the waker's record, to settle */
+		compute_ns(5000000);
+		if (i == times - 1)
+			atomic_store(&over, true);
+		atomic_fetch_add(&turn, 1);
+		syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	}
+	pthread_join(thread, NULL);
+	for (int i = 0; i < 2; i++) {
+		kill(hogs[i], SIGKILL);
+		waitpid(hogs[i], NULL, 0);
+	}
+	printf("woken %ld cpu0 %lu cpu1 %lu cpu2 %lu cpu3 %lu\n", times, woken_on[0], woken_on[1], woken_on[2], woken_on[3]);
+	return 0;
+}
