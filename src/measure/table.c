@@ -3,6 +3,7 @@
 #include "measure/study.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@ static const char *const scope_names[] = { "the command and its children", "the 
 static const char *const scope_keys[] = { "command", "machine", "output" };
 static const char *const outcome_keys[] = { "ok", "failed", "ejected", "not loaded", "stopped" };
 static const char *const better_keys[] = { "unknown", "less", "more" };
+
+#define COLUMNS 4u      /* variants beside the base in one table: 118 characters */
 
 #define BOLD(on) ((on) ? "\033[1m" : "")
 #define PLAIN(on) ((on) ? "\033[0m" : "")
@@ -23,6 +26,11 @@ static const char *call_words(const struct study_metric *m, const struct stat_ra
 	if ((q->call == STAT_LESS) == (m->better == BETTER_LESS))
 		return q->call == STAT_LESS ? "less, better" : "more, better";
 	return q->call == STAT_LESS ? "less, worse" : "more, worse";
+}
+
+static bool shown(const struct study *s, unsigned metric)
+{
+	return !s->metric[metric].why_not[0] && (!s->metric[metric].optional || study_metric_seen(s, metric));
 }
 
 static void metric_row(const struct study *s, unsigned variant, unsigned metric, FILE *out, int color)
@@ -42,21 +50,71 @@ static void metric_row(const struct study *s, unsigned variant, unsigned metric,
 			BOLD(color && q.call != STAT_NO_DIFFERENCE), call_words(m, &q), PLAIN(color));
 }
 
-static void against_base(const struct study *s, unsigned variant, FILE *out, int color)
+/* The text without the blanks at its end. */
+static void put_line(FILE *out, char *line)
+{
+	size_t n = strlen(line);
+
+	while (n && line[n - 1] == ' ')
+		n--;
+	line[n] = '\0';
+	if (n)
+		fprintf(out, "%s\n", line);
+}
+
+/* One metric of several variants, two lines: median and ratio of each, and below it the interval. */
+static void metric_columns(const struct study *s, unsigned first, unsigned end, unsigned metric, FILE *out, int color)
+{
+	const struct study_metric *m = &s->metric[metric];
+	char a[32], above[256], below[256];
+	size_t na, nb;
+	struct stat_ratio q;
+	bool differs;
+
+	na = (size_t)snprintf(above, sizeof(above), "  %-25s %11s", m->name, study_format(m->unit, study_median(s, 0, metric), a));
+	nb = (size_t)snprintf(below, sizeof(below), "%39s", "");
+	for (unsigned k = first; k < end && na < sizeof(above) && nb < sizeof(below); k++) {
+		study_format(m->unit, study_median(s, k, metric), a);
+		if (study_compare(s, k, metric, &q)) {
+			na += (size_t)snprintf(above + na, sizeof(above) - na, " %11s       - ", a);
+			nb += (size_t)snprintf(below + nb, sizeof(below) - nb, "%20s", "");
+			continue;
+		}
+		differs = q.call != STAT_NO_DIFFERENCE && q.hi < 100;
+		na += (size_t)snprintf(above + na, sizeof(above) - na, " %11s %s%6.3f%c%s", a, BOLD(color && differs), q.ratio,
+				       differs ? '*' : ' ', PLAIN(color && differs));
+		if (q.hi >= 100)
+			snprintf(a, sizeof(a), "too wide to tell");
+		else
+			snprintf(a, sizeof(a), "%.3f..%.3f", q.lo, q.hi);
+		nb += (size_t)snprintf(below + nb, sizeof(below) - nb, " %18s ", a);
+	}
+	put_line(out, above);
+	put_line(out, below);
+}
+
+/* Variants @first to @end - 1 beside the base: one in words, several in a column each. */
+static void against_base(const struct study *s, unsigned first, unsigned end, FILE *out, int color)
 {
 	int scope = -1;
 
-	fprintf(out, "\n  %-25s %11.11s %11.11s   ratio  95 %% interval\n", "median of the runs", s->variant[0].name,
-		s->variant[variant].name);
+	fprintf(out, "\n  %-25s %11.11s", "median of the runs", s->variant[0].name);
+	if (s->n_variants == 2)
+		fprintf(out, " %11.11s   ratio  95 %% interval\n", s->variant[first].name);
+	for (unsigned k = first; s->n_variants > 2 && k < end; k++)
+		fprintf(out, " %18.18s%c", s->variant[k].name, k + 1 < end ? ' ' : '\n');
 	for (unsigned i = 0; i < s->n_metrics; i++) {
 		const struct study_metric *m = &s->metric[i];
 
-		if (m->why_not[0] || (m->optional && !study_metric_seen(s, i)))
+		if (!shown(s, i))
 			continue;
 		if ((int)m->scope != scope)
 			fprintf(out, "%s%s:%s\n", BOLD(color), scope_names[m->scope], PLAIN(color));
 		scope = (int)m->scope;
-		metric_row(s, variant, i, out, color);
+		if (s->n_variants == 2)
+			metric_row(s, first, i, out, color);
+		else
+			metric_columns(s, first, end, i, out, color);
 	}
 }
 
@@ -169,8 +227,11 @@ void study_table(const struct study *s, FILE *out, int color)
 			fprintf(out, "%s: %s\n", s->variant[k].name, s->variant[k].what);
 	if (counted && s->n_variants == 1)
 		medians_only(s, out);
-	for (unsigned k = 1; counted && k < s->n_variants; k++)
-		against_base(s, k, out, color);
+	for (unsigned k = 1; counted && k < s->n_variants; k += COLUMNS)
+		against_base(s, k, k + COLUMNS < s->n_variants ? k + COLUMNS : s->n_variants, out, color);
+	if (counted && s->n_variants > 2)
+		fprintf(out, "Each with its ratio to %s and the 95 %% interval of that; *: the interval does not hold 1, a difference is shown.\n",
+			s->variant[0].name);
 	fputc('\n', out);
 	if (counted)
 		not_counted(s, out);

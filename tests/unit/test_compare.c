@@ -149,6 +149,39 @@ static void a_difference_is_found(void **state)
 	study_free(&s);
 }
 
+/* Several variants: a column each in one table, no line wider than a wide terminal or with blanks at its end. */
+static void several_variants_have_a_column_each(void **state)
+{
+	static const char *const names[] = { "kernel", "pre-5.13", "mainline", "warm" };
+	struct fake f = fresh();
+	struct study s;
+	unsigned tables = 0;
+	char *t;
+
+	f.factor[2] = 1.3;
+	assert_int_equal(execute(&f, &s, names, 4, (struct plan){ .rounds = 10, .seed = 1 }), 0);
+	t = text_of(&s, table);
+	for (char *line = strtok(t, "\n"); line; line = strtok(NULL, "\n")) {
+		double ratio[3];
+
+		assert_true(strlen(line) <= 120 || strstr(line, "interval"));
+		assert_true(line[strlen(line) - 1] != ' ');
+		if (strstr(line, "median of the runs")) {
+			tables++;
+			assert_non_null(strstr(strstr(strstr(line, "pre-5.13"), "mainline"), "warm"));
+		}
+		if (strncmp(line, "  time ", 7))
+			continue;
+		assert_int_equal(sscanf(line, "  time %*s %*s %*s %*s %lf* %*s %*s %lf* %*s %*s %lf", &ratio[0], &ratio[1], &ratio[2]), 3);
+		assert_true(ratio[0] > 0.77 && ratio[0] < 0.83);
+		assert_true(ratio[1] > 1.25 && ratio[1] < 1.35);
+		assert_true(ratio[2] > 0.97 && ratio[2] < 1.03);
+	}
+	assert_int_equal(tables, 1);
+	free(t);
+	study_free(&s);
+}
+
 static void the_same_twice_is_no_difference(void **state)
 {
 	struct fake f = fresh();
@@ -356,6 +389,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_difference_is_found),
+		cmocka_unit_test(several_variants_have_a_column_each),
 		cmocka_unit_test(the_same_twice_is_no_difference),
 		cmocka_unit_test(order_is_random_and_repeats),
 		cmocka_unit_test(until_stops_when_tight),
