@@ -5,7 +5,7 @@
  *   wakewhere TIMES
  *
  * CPU 0 is kept busy by two hogs; a waker keeps CPU 2 busy and wakes the wakee, whose previous CPU is 0 and which may run
- * anywhere. So no core is idle, the previous CPU is not, its sibling 1 is, and so is the waker's sibling 3. One line:
+ * anywhere (while it is awake it may not: an idle CPU would take it away from CPU 0). So no core is idle, the previous CPU is not, its sibling 1 is, and so is the waker's sibling 3. One line:
  * "woken TIMES cpu0 N cpu1 N cpu2 N cpu3 N".
  */
 #include <linux/futex.h>
@@ -22,16 +22,17 @@
 
 static atomic_uint turn;        /* the futex: odd while the wakee sleeps */
 static atomic_bool over;
+static atomic_int wakee_tid;
 static unsigned long woken_on[4];
 
-static void bind(long first, long last)
+static void bind(pid_t tid, long first, long last)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	for (long cpu = first; cpu <= last; cpu++)
 		CPU_SET((size_t)cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
+	if (sched_setaffinity(tid, sizeof(set), &set))
 		die("sched_setaffinity");
 }
 
@@ -45,18 +46,18 @@ static void compute_ns(uint64_t ns)
 
 static void *wakee(void *arg)
 {
-	while (!atomic_load(&over)) {
+	atomic_store(&wakee_tid, (int)syscall(SYS_gettid));
+	for (;;) {
 		unsigned int seen;
 
-		bind(0, 0);
-		compute_ns(200000);
-		bind(0, 3);
+		bind(0, 0, 0);
 		seen = atomic_fetch_add(&turn, 1) + 1;
 		while (atomic_load(&turn) == seen)
 			syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+		if (atomic_load(&over))
+			return NULL;
 		woken_on[sched_getcpu() & 3]++;
 	}
-	return NULL;
 }
 
 int main(int argc, char **argv)
@@ -74,20 +75,21 @@ int main(int argc, char **argv)
 		if (hogs[i] < 0)
 			die("fork");
 		if (!hogs[i]) {
-			bind(0, 0);
+			bind(0, 0, 0);
 			for (;;)
 				;
 		}
 	}
-	bind(2, 2);
+	bind(0, 2, 2);
 	if (pthread_create(&thread, NULL, wakee, NULL))
 		die("pthread_create");
-	for (long i = 0; i < times; i++) {
+	for (long i = 0; i <= times; i++) {
 		while (!(atomic_load(&turn) & 1))
 			;
-		/* long enough for the wakee's CPU, and the waker's record, to settle */
+		/* long enough for the wakee to sleep, and for the waker's record to settle */
 		compute_ns(5000000);
-		if (i == times - 1)
+		bind(atomic_load(&wakee_tid), 0, 3);
+		if (i == times)
 			atomic_store(&over, true);
 		atomic_fetch_add(&turn, 1);
 		syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
