@@ -25,8 +25,8 @@ static struct sim_task *detach(struct sim *s, uint32_t from, uint32_t to, struct
 	sim_place(s, t, v, p);
 	t->rt.cpu = (s32)to;
 	sim_count_in(s, t, to);
-	policy_set_deadline(&t->rt, p->nr_runnable);
-	sim_charge(s, to, 2 * sim_lock_rq(s, to, from));
+	sim_set_deadline(s, t, p->nr_runnable);
+	sim_charge(s, to, sim_lock_rq_update(s, to, from, true) + sim_lock_rq_update(s, to, to, true));
 	return t;
 }
 
@@ -174,8 +174,8 @@ struct sim_task *sim_pull_asked(struct sim *s, uint32_t cpu)
 	policy_balance_place(&t->rt, &s->pcpu[from], p);
 	t->rt.cpu = (s32)cpu;
 	sim_count_in(s, t, cpu);
-	policy_set_deadline(&t->rt, p->nr_runnable);
-	sim_charge(s, cpu, 2 * sim_lock_rq(s, cpu, (uint32_t)from));
+	sim_set_deadline(s, t, p->nr_runnable);
+	sim_charge(s, cpu, sim_lock_rq_update(s, cpu, (uint32_t)from, true) + sim_lock_rq_update(s, cpu, cpu, true));
 	return t;
 }
 

@@ -181,7 +181,7 @@ static void put_back(struct sim *s, uint32_t cpu, bool yielded)
 		t->rt.flags |= ROOST_TASK_YIELDED;
 	/* A deadline that is over is followed by the next; one that is not stays. */
 	if (yielded || !policy_before(t->rt.vruntime, t->rt.deadline))
-		policy_set_deadline(&t->rt, p->nr_runnable);
+		sim_set_deadline(s, t, p->nr_runnable);
 	t->rt.flags &= ~ROOST_TASK_YIELDED;
 	t->state = SIM_TASK_QUEUED;
 	policy_queued(p, (s32)cpu, &t->rt, s->now);
@@ -317,12 +317,19 @@ static void schedule(struct sim *s, uint32_t cpu, bool was_idle)
 		go_idle(s, cpu);
 }
 
-/* A preemption is due. A section may get its extension first. */
-static void preempt(struct sim *s, uint32_t cpu)
+/*
+ * A preemption is due. A section may get its extension first. A system call is not interrupted (the kernels of the
+ * published results were not preemptible inside one): it happens on its way out.
+ */
+static void preempt(struct sim *s, uint32_t cpu, bool leaving)
 {
 	struct sim_cpu *c = &s->cpus[cpu];
 	struct sim_task *t = c->curr;
 
+	if (!leaving && !t->op_user && !t->op_spin && s->pcpu[cpu].pull_from < 0) {
+		c->need_resched = 1;
+		return;
+	}
 	c->need_resched = 0;
 	if (!c->nr_queue && c->direct == SIM_NONE && s->pcpu[cpu].pull_from < 0)
 		return;
@@ -362,7 +369,7 @@ static void block(struct sim *s, uint32_t cpu, uint8_t state)
 	t->op_spin = 0;
 	policy_util_hold(&t->rt.util);
 	sim_count_out(s, t);
-	sim_charge(s, cpu, sim_lock_rq(s, cpu, cpu) + sim_loadavg(s, cpu));
+	sim_charge(s, cpu, sim_lock_rq_update(s, cpu, cpu, false));
 	if (state == SIM_TASK_EXITED && --s->nr_alive == 0 && !s->stop)
 		s->stop = 1;
 }
@@ -388,7 +395,7 @@ static void next_op(struct sim *s, uint32_t cpu)
 			t->work_left = 1;
 		arm(s, cpu);
 		if (c->need_resched)
-			preempt(s, cpu);
+			preempt(s, cpu, true);
 		return;
 	case SIM_YIELD:
 		if (!c->nr_queue) {
@@ -446,11 +453,33 @@ void sim_kicked(struct sim *s, uint32_t cpu)
 		schedule(s, cpu, true);
 	} else if (c->curr && s->pcpu[cpu].pull_from >= 0) {
 		progress(s, cpu);
-		preempt(s, cpu);
+		preempt(s, cpu, false);
 	} else if (c->curr && c->nr_queue && sim_preempts(s, cpu, &s->tasks[c->queue[0].task])) {
 		progress(s, cpu);
-		preempt(s, cpu);
+		preempt(s, cpu, false);
 	}
+}
+
+/*
+ * At a tick: has the running task had its time? roost, and the kernel since 6.6: its deadline is over. Before: it ran for its
+ * part of the latency, or leads the first of the queue by that much; less than a slice is never taken away here.
+ */
+static bool slice_over(struct sim *s, uint32_t cpu)
+{
+	uint64_t latency = (uint64_t)sim_cost(s, COST_LATENCY), least = (uint64_t)sim_cost(s, COST_SLICE), ran, part;
+	struct sim_cpu *c = &s->cpus[cpu];
+	struct sim_task *t = c->curr;
+
+	if (s->cfg->pull != SIM_PULL_KERNEL || !latency)
+		return !policy_before(t->rt.vruntime, t->rt.deadline);
+	part = latency / (s->pcpu[cpu].nr_runnable ? s->pcpu[cpu].nr_runnable : 1);
+	if (part < least)
+		part = least;
+	ran = s->now - c->on_since_ns;
+	if (ran > part)
+		return true;
+	return ran >= least && c->nr_queue &&
+	       (int64_t)(t->rt.vruntime - s->tasks[c->queue[0].task].rt.vruntime) > (int64_t)part;
 }
 
 static void tick(struct sim *s, uint32_t cpu)
@@ -458,7 +487,7 @@ static void tick(struct sim *s, uint32_t cpu)
 	struct sim_cpu *c = &s->cpus[cpu];
 	struct roost_cpu *p = &s->pcpu[cpu];
 	struct sim_task *t = c->curr;
-	uint64_t cost = (uint64_t)sim_cost(s, COST_TICK_COST) + sim_loadavg(s, cpu);
+	uint64_t cost = (uint64_t)sim_cost(s, COST_TICK_COST) + sim_loadavg_tick(s, cpu);
 
 	evq_set(&s->q, slot_tick(s, cpu), s->now + (uint64_t)sim_cost(s, COST_TICK));
 	if (!t)
@@ -479,12 +508,12 @@ static void tick(struct sim *s, uint32_t cpu)
 		c->sys_first_ns += cost;
 		arm(s, cpu);
 	}
-	if (policy_before(t->rt.vruntime, t->rt.deadline))
+	if (!slice_over(s, cpu))
 		return;
 	if (c->nr_queue || c->direct != SIM_NONE)
-		preempt(s, cpu);
+		preempt(s, cpu, false);
 	else
-		policy_set_deadline(&t->rt, p->nr_runnable);
+		sim_set_deadline(s, t, p->nr_runnable);
 }
 
 static void dispatch_event(struct sim *s, uint32_t slot)
@@ -502,7 +531,7 @@ static void dispatch_event(struct sim *s, uint32_t slot)
 	} else if (slot < 4 * n) {
 		if (s->cpus[cpu].curr && roost_ext_at_timer(&s->ext[cpu], s->now)) {
 			progress(s, cpu);
-			preempt(s, cpu);
+			preempt(s, cpu, false);
 		}
 	} else if (slot < 4 * n + s->nr_timers) {
 		s->cfg->workload->timer(s, slot - 4 * n);
@@ -659,6 +688,7 @@ static void free_run(struct sim *s)
 	free(s->ext);
 	free(s->core_fill);
 	free(s->llc_fill);
+	free(s->loadavg_llc);
 	free(s->tasks);
 	free(s->latency);
 	free(s->wake_latency);

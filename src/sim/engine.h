@@ -35,7 +35,10 @@ struct sim {
 	/* caches */
 	uint64_t *core_fill, *llc_fill;
 	uint32_t line_ns[TOPO_NR_DISTANCES], ipi_ns[TOPO_NR_DISTANCES];
+	/* the group's load sum: its line, the writes so far, which of them each LLC has seen, how far readers are */
 	struct sim_shared loadavg;
+	uint64_t loadavg_writes, *loadavg_llc;
+	enum topo_distance loadavg_reach;
 	uint64_t last_nohz_ns;
 	struct sim_figures f;
 	struct hist *latency, *wake_latency;
@@ -98,14 +101,17 @@ uint64_t sim_rand_pareto(struct sim *s, uint64_t scale_ns_e4, uint32_t shape_e6)
 enum topo_distance sim_distance(const struct sim *s, uint32_t a, uint32_t b);
 /* model.c: what things cost */
 int sim_model_setup(struct sim *s);
+/* by takes and holds the lock of cpu's queue: what that takes. */
 uint64_t sim_lock_rq(struct sim *s, uint32_t by, uint32_t cpu);
+/* The same to enqueue or dequeue a task there, with what the load sum takes; changed: the queue's load did. */
+uint64_t sim_lock_rq_update(struct sim *s, uint32_t by, uint32_t cpu, bool changed);
 uint64_t sim_cache_refill(struct sim *s, struct sim_task *t, uint32_t cpu);
 void sim_cache_left(struct sim *s, struct sim_task *t, uint32_t cpu);
 void sim_idle_predict(struct sim *s, struct sim_cpu *c);
 void sim_idle_record(struct sim_cpu *c, uint64_t idle_ns);
 /* From a kick sent at `now` to the CPU running again; *charge is added to what the sender pays. */
 uint64_t sim_idle_exit_ns(struct sim *s, uint32_t from, uint32_t cpu, uint64_t *charge);
-uint64_t sim_loadavg(struct sim *s, uint32_t cpu);
+uint64_t sim_loadavg_tick(struct sim *s, uint32_t cpu);
 /* queue.c: a CPU's queue */
 int sim_queue_push(struct sim *s, uint32_t cpu, struct sim_task *t);
 void sim_queue_remove(struct sim *s, uint32_t cpu, struct sim_task *t);
@@ -114,6 +120,7 @@ struct sim_task *sim_queue_oldest(struct sim *s, uint32_t cpu, uint32_t for_cpu)
 void sim_count_in(struct sim *s, struct sim_task *t, uint32_t cpu);
 void sim_count_out(struct sim *s, struct sim_task *t);
 void sim_place(struct sim *s, struct sim_task *t, struct roost_cpu *from, struct roost_cpu *to);
+void sim_set_deadline(struct sim *s, struct sim_task *t, uint32_t nr_runnable);
 bool sim_preempts(struct sim *s, uint32_t cpu, const struct sim_task *t);
 void sim_kick_idle(struct sim *s, uint32_t from, uint32_t cpu, uint64_t cost);
 /* engine.c */

@@ -16,9 +16,10 @@ struct args {
 };
 
 /*
- * A 64 KB pipe: 16 pages. A message joins the last page if there is room and the pipe is not empty; a page is free again
- * when its last message is read, and only then is a waiting writer woken. A socket buffer is taken as pages of one
- * message each: 212992 bytes of 768.
+ * A 64 KB pipe: 16 pages. A message joins the last page if there is room, else it begins one; a page is free again when it is
+ * read empty. The kernel calls a pipe full when all pages are in use, whether or not the last has room. Up to 6.14 each read
+ * from a full pipe wakes a writer, page freed or not, and one that finds it full still sleeps again. A socket buffer is taken
+ * as pages of one message each: 212992 bytes of 768.
  */
 #define PIPE_PAGES 16
 #define PAGE 4096
@@ -26,10 +27,12 @@ struct args {
 
 struct pipe {
 	struct sim_shared lock; /* the mutex or socket lock, and the lines under it */
-	uint64_t written, read; /* messages, padded to a page where one was begun anew */
+	uint32_t head, tail;    /* pages begun, pages read empty */
+	uint32_t first_read;    /* messages read of the page at tail */
 	uint32_t reader;        /* task */
 	uint32_t writers_first, writers_last; /* those that wait for room, in order of arrival */
 	bool reader_waits;
+	uint16_t in_page[PIPE_PAGES]; /* messages written to each; a socket has one in each */
 };
 
 struct state {
@@ -130,9 +133,37 @@ static void wait_for_room(struct sim *s, struct pipe *p, struct sim_task *t)
 	p->writers_last = t->id;
 }
 
+static bool is_empty(const struct pipe *p)
+{
+	return p->head == p->tail;
+}
+
 static bool is_full(const struct state *st, const struct pipe *p)
 {
-	return p->written % st->per_page == 0 && p->written / st->per_page - p->read / st->per_page >= st->pages;
+	return p->head - p->tail >= st->pages;
+}
+
+/* One message in; false: no room. A writer that had to wait comes back for a page of its own. */
+static bool put_message(const struct state *st, struct pipe *p, bool waited)
+{
+	uint16_t *last = &p->in_page[(p->head - 1) % PIPE_PAGES];
+
+	if (!waited && !is_empty(p) && st->per_page > 1 && *last < st->per_page) {
+		++*last;
+		return true;
+	}
+	if (is_full(st, p))
+		return false;
+	p->in_page[p->head++ % PIPE_PAGES] = 1;
+	return true;
+}
+
+static void take_message(const struct state *st, struct pipe *p)
+{
+	if (st->per_page > 1 && ++p->first_read < p->in_page[p->tail % PIPE_PAGES])
+		return;
+	p->tail++;
+	p->first_read = 0;
 }
 
 /* Wakes the writer that waits longest, one at a time, as the kernel's pipes do. */
@@ -161,18 +192,17 @@ static void send(struct sim *s, struct sim_task *t, struct sim_op *o)
 	struct state *st = s->w;
 	uint32_t cpu = sim_cpu_of(t);
 	struct pipe *p = &st->pipes[t->w32[0] * a->pairs + t->w32[2]];
+	bool was_empty;
 
 	if (t->pc == PC_OP) { /* the write has happened */
-		if (is_full(st, p)) {
+		was_empty = is_empty(p);
+		if (!put_message(st, p, t->w32[3])) {
 			wait_for_room(s, p, t);
 			t->w32[3] = 1;
 			o->act = SIM_BLOCK;
 			return;
 		}
-		if (p->read == p->written) /* the page that was read empty is gone */
-			p->read = p->written = (p->written + st->per_page - 1) / st->per_page * st->per_page;
-		p->written++;
-		if (p->reader_waits) {
+		if (was_empty && p->reader_waits) {
 			p->reader_waits = false;
 			sim_wake(s, cpu, &s->tasks[p->reader], SIM_WAKE_SYNC);
 		}
@@ -201,15 +231,15 @@ static void receive(struct sim *s, struct sim_task *t, struct sim_op *o)
 	bool was_full;
 
 	if (t->pc == PC_OP) {
-		if (p->read == p->written) {
+		if (is_empty(p)) {
 			p->reader_waits = true;
 			o->act = SIM_BLOCK;
 			return;
 		}
 		was_full = is_full(st, p);
-		p->read++;
+		take_message(st, p);
 		s->f.ops++;
-		if (was_full && !is_full(st, p))
+		if (was_full)
 			wake_writer(s, p, cpu);
 		if (--t->w64[0] == 0) {
 			o->act = SIM_EXIT;

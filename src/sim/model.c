@@ -95,7 +95,8 @@ int sim_model_setup(struct sim *s)
 	s->ext = calloc(s->nr_cpus, sizeof(*s->ext));
 	s->core_fill = calloc(s->m->nr_cores, sizeof(*s->core_fill));
 	s->llc_fill = calloc(s->m->nr_llcs, sizeof(*s->llc_fill));
-	if (!s->pcpu || !s->cpus || !s->pllc || !s->pword || !s->ext || !s->core_fill || !s->llc_fill)
+	s->loadavg_llc = calloc(s->m->nr_llcs, sizeof(*s->loadavg_llc));
+	if (!s->pcpu || !s->cpus || !s->pllc || !s->pword || !s->ext || !s->core_fill || !s->llc_fill || !s->loadavg_llc)
 		return sim_error(s->err, -ENOMEM, "not enough memory for %u CPUs", s->nr_cpus);
 	s->pm = (struct roost_machine){
 		.abi_version = ROOST_ABI_VERSION, .nr_cpu_ids = s->nr_cpus, .nr_llcs = s->m->nr_llcs,
@@ -117,38 +118,111 @@ int sim_model_setup(struct sim *s)
 	return 0;
 }
 
-/* A lock or a line taken at `now` by `cpu`: it waits until the line is free, and moves it from its last owner. */
-uint64_t sim_share(struct sim *s, struct sim_shared *l, uint32_t cpu, uint64_t lines, uint64_t hold_ns)
+/* A lock or a line taken at `at` by `cpu`: it waits until the line is free, and moves it from its last owner. */
+static uint64_t share_at(struct sim *s, struct sim_shared *l, uint32_t cpu, uint64_t line_ns, uint64_t hold_ns, uint64_t at)
 {
-	uint64_t wait = l->free_ns > s->now ? l->free_ns - s->now : 0;
-	uint64_t cost = wait + lines * s->line_ns[sim_distance(s, l->owner, cpu)];
+	uint64_t wait = l->free_ns > at ? l->free_ns - at : 0;
+	uint64_t cost = wait + line_ns;
 
 	s->f.lock_wait_ns += wait;
-	l->free_ns = s->now + cost + hold_ns;
+	l->free_ns = at + cost + hold_ns;
 	l->owner = cpu;
 	return cost + hold_ns;
 }
 
-uint64_t sim_lock_rq(struct sim *s, uint32_t by, uint32_t cpu)
+uint64_t sim_share(struct sim *s, struct sim_shared *l, uint32_t cpu, uint64_t lines, uint64_t hold_ns)
+{
+	return share_at(s, l, cpu, lines * s->line_ns[sim_distance(s, l->owner, cpu)], hold_ns, s->now);
+}
+
+/*
+ * The group's load sum: one line for the whole machine. A queue reads it whenever a task is enqueued or dequeued, for
+ * the group's share, and adds to it when its own load has changed: a task came from another CPU, one of its own was
+ * taken in by another, or a millisecond of the running average has gone by. A write takes the line from all that have
+ * read it, so the farthest of them sets the price, and writes follow one another; reads do not hold each other up.
+ */
+#define LOADAVG_DECAY_NS 1024000
+
+static uint64_t loadavg_read(struct sim *s, uint32_t by, uint64_t at)
+{
+	enum topo_distance d = sim_distance(s, s->loadavg.owner, by);
+	struct sim_cpu *c = &s->cpus[by];
+	uint32_t llc = s->pcpu[by].llc;
+	uint64_t wait;
+
+	if (c->loadavg_seen == s->loadavg_writes)
+		return 0;
+	c->loadavg_seen = s->loadavg_writes;
+	if (d > s->loadavg_reach)
+		s->loadavg_reach = d;
+	if (s->loadavg_llc[llc] == s->loadavg_writes)
+		return s->line_ns[TOPO_LLC];
+	s->loadavg_llc[llc] = s->loadavg_writes;
+	wait = s->loadavg.free_ns > at ? s->loadavg.free_ns - at : 0;
+	s->f.lock_wait_ns += wait;
+	return wait + s->line_ns[d];
+}
+
+static uint64_t loadavg_write(struct sim *s, uint32_t by, uint32_t cpu, uint64_t at)
+{
+	enum topo_distance d = sim_distance(s, s->loadavg.owner, by);
+	struct sim_cpu *c = &s->cpus[cpu];
+	uint64_t period = (uint64_t)sim_cost(s, COST_LOADAVG_NS);
+
+	if (period && s->now - c->loadavg_ns < period)
+		return 0;
+	c->loadavg_ns = s->now;
+	c->loadavg_removed = 0;
+	s->cpus[by].loadavg_seen = s->loadavg_llc[s->pcpu[by].llc] = ++s->loadavg_writes;
+	if (s->loadavg_reach > d)
+		d = s->loadavg_reach;
+	s->loadavg_reach = TOPO_SELF;
+	return share_at(s, &s->loadavg, by, s->line_ns[d], (uint64_t)sim_cost(s, COST_LOADAVG), at);
+}
+
+static uint64_t loadavg(struct sim *s, uint32_t by, uint32_t cpu, bool changed, uint64_t at)
+{
+	struct sim_cpu *c = &s->cpus[cpu];
+	uint64_t ns = 0;
+
+	if (s->cfg->pull != SIM_PULL_KERNEL)
+		return 0;
+	if (changed || c->loadavg_removed || s->now - c->loadavg_ns >= LOADAVG_DECAY_NS)
+		ns = loadavg_write(s, by, cpu, at);
+	return ns + loadavg_read(s, by, at + ns);
+}
+
+uint64_t sim_loadavg_tick(struct sim *s, uint32_t cpu)
+{
+	return loadavg(s, cpu, cpu, false, s->now);
+}
+
+static uint64_t lock_rq(struct sim *s, uint32_t by, uint32_t cpu, bool update, bool changed)
 {
 	struct sim_cpu *c = &s->cpus[cpu];
 	struct sim_shared l = { c->lock_free_ns, c->lock_owner };
-	uint64_t cost = sim_share(s, &l, by, 1, (uint64_t)sim_cost(s, COST_RQ_HOLD));
+	uint64_t hold = (uint64_t)sim_cost(s, COST_RQ_HOLD), cost;
 
+	cost = share_at(s, &l, by, s->line_ns[sim_distance(s, l.owner, by)], hold, s->now);
+	/* the sum is brought up to date under the lock, by whoever holds it: who waits for the lock waits for that too */
+	if (update) {
+		hold = loadavg(s, by, cpu, changed, s->now + cost);
+		l.free_ns += hold;
+		cost += hold;
+	}
 	c->lock_free_ns = l.free_ns;
 	c->lock_owner = l.owner;
 	return cost;
 }
 
-/* The group's load sum: one line for the whole machine, touched by each queue at most once a period. */
-uint64_t sim_loadavg(struct sim *s, uint32_t cpu)
+uint64_t sim_lock_rq(struct sim *s, uint32_t by, uint32_t cpu)
 {
-	struct sim_cpu *c = &s->cpus[cpu];
+	return lock_rq(s, by, cpu, false, false);
+}
 
-	if (s->cfg->pull != SIM_PULL_KERNEL || s->now < c->loadavg_ns)
-		return 0;
-	c->loadavg_ns = s->now + (uint64_t)sim_cost(s, COST_LOADAVG_NS);
-	return sim_share(s, &s->loadavg, cpu, 1, (uint64_t)sim_cost(s, COST_LOADAVG));
+uint64_t sim_lock_rq_update(struct sim *s, uint32_t by, uint32_t cpu, bool changed)
+{
+	return lock_rq(s, by, cpu, true, changed);
 }
 
 /*

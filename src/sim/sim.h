@@ -97,7 +97,10 @@ struct sim_cpu {
 	uint32_t idle_hist[8], idle_at;
 	uint8_t idle_state, spinning;
 	uint64_t spin_until_ns;
-	uint64_t avg_idle_ns, newidle_cost_ns, next_balance_ns, next_far_ns, loadavg_ns;
+	uint64_t avg_idle_ns, newidle_cost_ns, next_balance_ns, next_far_ns;
+	/* the group's load sum: when this queue last wrote it, the write it has seen, loads to take off */
+	uint64_t loadavg_ns, loadavg_seen;
+	uint32_t loadavg_removed;
 	/* the runqueue lock */
 	uint64_t lock_free_ns;
 	uint32_t lock_owner;

@@ -51,6 +51,14 @@ void sim_kick_idle(struct sim *s, uint32_t from, uint32_t cpu, uint64_t cost)
 	evq_set(&s->q, slot_kick(s, cpu), at);
 }
 
+/* The order of the queue: by deadline, or, up to 6.5, by virtual time alone. */
+void sim_set_deadline(struct sim *s, struct sim_task *t, uint32_t nr_runnable)
+{
+	policy_set_deadline(&t->rt, nr_runnable);
+	if (s->cfg->pull == SIM_PULL_KERNEL && sim_cost(s, COST_LATENCY) && !(t->rt.flags & ROOST_TASK_YIELDED))
+		t->rt.deadline = t->rt.vruntime;
+}
+
 /*
  * Does a woken task preempt? roost: by deadline. The kernel of the published results, the last one before deadlines:
  * by its wakeup granularity, the lead in virtual time that a wakee must have over the running task.
@@ -84,6 +92,17 @@ void sim_place(struct sim *s, struct sim_task *t, struct roost_cpu *from, struct
 	t->rt.vruntime = policy_vtime(to, s->now) - (u64)(lag > credit ? credit : lag);
 }
 
+/*
+ * Does the target enqueue the task itself, in the interrupt it is sent? The kernel leaves it to it across LLCs, and since
+ * 6.0 where the target idles too. Otherwise the waker takes the target's lock, as roost always does.
+ */
+static bool queued_wakeup(const struct sim *s, uint32_t by, uint32_t cpu)
+{
+	if (by == cpu || s->cfg->pull == SIM_PULL_ROOST)
+		return false;
+	return s->m->cpus[by].llc != s->m->cpus[cpu].llc || (s->cpus[cpu].idle && sim_cost(s, COST_WAKELIST_IDLE));
+}
+
 /* Makes t runnable on cpu. by: who does it; cost: what it has spent already; delay: when it began to, from now. */
 static void enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by, uint64_t cost, uint64_t delay,
 		    bool claimed)
@@ -91,17 +110,22 @@ static void enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by
 	struct sim_cpu *c = &s->cpus[cpu];
 	struct roost_cpu *p = &s->pcpu[cpu];
 	struct roost_cpu *from = t->rt.cpu >= 0 ? &s->pcpu[t->rt.cpu] : NULL;
+	bool queued = queued_wakeup(s, by, cpu), moved = t->rt.prev_cpu != (s32)cpu;
+	uint64_t there = 0;
 
-	/* Across LLCs the kernel leaves the enqueue to the target's interrupt; else it takes the target's lock. */
-	if (by == cpu || s->m->cpus[by].llc == s->m->cpus[cpu].llc || s->cfg->pull == SIM_PULL_ROOST)
-		cost += sim_lock_rq(s, by, cpu);
-	else
-		cost += s->line_ns[sim_distance(s, by, cpu)] + (uint64_t)sim_cost(s, COST_IPI_SEND);
-	cost += sim_loadavg(s, by);
+	/* A task that comes from elsewhere takes its load along: it stays to be taken off there. */
+	if (moved && t->rt.prev_cpu >= 0)
+		s->cpus[t->rt.prev_cpu].loadavg_removed = 1;
+	if (queued) {
+		cost += s->line_ns[sim_distance(s, by, cpu)];
+		there = sim_lock_rq_update(s, cpu, cpu, moved);
+	} else {
+		cost += sim_lock_rq_update(s, by, cpu, moved);
+	}
 	sim_place(s, t, from, p);
 	t->rt.cpu = (s32)cpu;
 	sim_count_in(s, t, cpu);
-	policy_set_deadline(&t->rt, p->nr_runnable);
+	sim_set_deadline(s, t, p->nr_runnable);
 	t->rt.flags &= ~ROOST_TASK_YIELDED;
 	t->state = SIM_TASK_QUEUED;
 	t->woken_ns = s->now;
@@ -110,7 +134,7 @@ static void enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by
 		c->direct = t->id;
 		t->direct = 1;
 		t->rt.wait_start_ns = s->now;
-		sim_kick_idle(s, by, cpu, cost + delay);
+		sim_kick_idle(s, by, cpu, cost + delay + there);
 		return;
 	}
 	policy_queued(p, (s32)cpu, &t->rt, s->now);
@@ -120,17 +144,26 @@ static void enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by
 		return;
 	}
 	if (!c->curr) {
-		sim_kick_idle(s, by, cpu, cost + delay);
-	} else if (sim_preempts(s, cpu, t)) {
-		if (cpu == by) {
-			c->need_resched = 1;
-		} else {
-			sim_charge(s, by, (uint64_t)(sim_cost(s, COST_IPI_SEND) + sim_cost(s, COST_GUEST_IPI_EXIT)));
-			s->f.kicks++;
-			if (!evq_is_set(&s->q, slot_kick(s, cpu)))
-				evq_set(&s->q, slot_kick(s, cpu), s->now + cost + delay + s->ipi_ns[sim_distance(s, by, cpu)]);
-		}
+		sim_kick_idle(s, by, cpu, cost + delay + there);
+		return;
 	}
+	if (queued) { /* the interrupt comes, preemption or not */
+		sim_charge(s, by, (uint64_t)(sim_cost(s, COST_IPI_SEND) + sim_cost(s, COST_GUEST_IPI_EXIT)));
+		sim_charge(s, cpu, (uint64_t)sim_cost(s, COST_IRQ) + there);
+		s->f.kicks++;
+	}
+	if (!sim_preempts(s, cpu, t))
+		return;
+	if (cpu == by) {
+		c->need_resched = 1;
+		return;
+	}
+	if (!queued) {
+		sim_charge(s, by, (uint64_t)(sim_cost(s, COST_IPI_SEND) + sim_cost(s, COST_GUEST_IPI_EXIT)));
+		s->f.kicks++;
+	}
+	if (!evq_is_set(&s->q, slot_kick(s, cpu)))
+		evq_set(&s->q, slot_kick(s, cpu), s->now + cost + delay + there + s->ipi_ns[sim_distance(s, by, cpu)]);
 }
 
 /* How many CPUs a walk over the LLC in the order of numbers, from after `from`, looks at before it is at `to`. */

@@ -62,6 +62,7 @@ struct topo_error;
 	X(TICK, "tick", "ns", 100000, 1000000000, "period of the scheduler's tick")                               \
 	X(TICK_COST, "tick-cost", "ns", 0, 1000000, "time a tick takes")                                          \
 	X(SLICE, "slice", "ns", 100000, 1000000000, "slice of a task before another gets its turn")               \
+	X(LATENCY, "latency", "ns", 0, 1000000000, "kernel: each task of a queue runs once in this; 0: slices as roost's")  \
 	X(WAKEUP_GRAN, "wakeup-granularity", "ns", 0, 1000000000, "kernel: a wakee this far behind preempts")      \
 	X(SLEEPER_CREDIT, "sleeper-credit", "ns", 0, 1000000000, "kernel: the most a sleeper starts ahead by")    \
 	X(MIGRATION_COST, "migration-cost", "ns", 0, 1000000000, "a task that ran this recently is cache-hot")    \
@@ -69,6 +70,7 @@ struct topo_error;
 	X(NEWIDLE_FLOOR, "newidle-floor", "ns", 0, 1000000000, "kernel: no newidle pass where idle periods are shorter") \
 	X(BALANCE_MIN, "balance-interval", "ns", 100000, 10000000000, "shortest time between periodic balances")  \
 	X(LOADAVG, "load-average", "ns", 0, 1000000, "updating the group's shared load sum, uncontended line")    \
+	X(WAKELIST_IDLE, "wakelist-idle", "flag", 0, 1, "kernel: 1: an idle CPU of the LLC enqueues what it is sent itself too") \
 	X(LOADAVG_NS, "load-average-period", "ns", 0, 1000000000, "shortest time between two such updates")
 
 enum cost_id {
