@@ -14,3 +14,8 @@ bench-decide: $(B)/bench/decide build/bpf/decide.bpf.o
 
 .PHONY: bench-base bench-decide
 -include $(wildcard $(B)/bench/*.d)
+
+# The simulator held against this machine; root, and nothing else running.
+bench-reality: all $(B)/bench/costs
+	@bench/reality
+.PHONY: bench-reality

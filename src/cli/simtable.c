@@ -7,13 +7,8 @@
 #include <string.h>
 
 #include "measure/stats.h"
+#include "run/counters.h"
 #include "run/knobs.h"
-
-static const char *const rule_names[] = {
-#define RULE(id, name, help) [ROOST_RULE_##id] = name,
-#include "policy/rules.def"
-#undef RULE
-};
 
 #define FIGURE(name, expr) static double name(const struct sim_figures *f) { return (double)(expr); }
 FIGURE(f_time, f->work_ns)
@@ -144,7 +139,7 @@ static void print_rules(const struct sim_table *t, FILE *to)
 			any = any || t->outcomes[i].f.rule[k];
 		if (!any)
 			continue;
-		fprintf(to, "%-30s", rule_names[k]);
+		fprintf(to, "%-30s", rule_names[k].name);
 		for (unsigned int v = 0; v < t->nr_variants; v++) {
 			double x[STAT_ROUNDS_MAX];
 
@@ -218,7 +213,7 @@ static json_t *figures_json(const struct sim_figures *f)
 	json_object_set_new(o, "simulated_ns", json_integer((json_int_t)f->sim_ns));
 	for (unsigned int k = 1; k < ROOST_RULE_COUNT; k++)
 		if (f->rule[k])
-			json_object_set_new(rules, rule_names[k], json_integer((json_int_t)f->rule[k]));
+			json_object_set_new(rules, rule_names[k].name, json_integer((json_int_t)f->rule[k]));
 	json_object_set_new(o, "rules", rules);
 	return o;
 }

@@ -368,7 +368,7 @@ static void block(struct sim *s, uint32_t cpu, uint8_t state)
 	t->work_left = 0;
 	t->op_spin = 0;
 	policy_util_hold(&t->rt.util);
-	sim_count_out(s, t);
+	policy_count_out(&t->rt);
 	sim_charge(s, cpu, sim_lock_rq_update(s, cpu, cpu, false));
 	if (state == SIM_TASK_EXITED && --s->nr_alive == 0 && !s->stop)
 		s->stop = 1;
@@ -571,7 +571,7 @@ struct sim_task *sim_task_new(struct sim *s, int nice, uint32_t footprint)
 		.qpos = SIM_NONE, .next = SIM_NONE, .state = SIM_TASK_BLOCKED,
 		.rt = { .weight = policy_weight(nice, false), .cpu = -1, .count_cpu = -1, .queue_cpu = -1,
 			.prev_cpu = -1, .recent_cpu = -1, .pid = s->nr_tasks + 1,
-			.util = { .stamp_ns = s->now, .avg = ROOST_UTIL_NEW, .est = ROOST_CAPACITY / 2 } },
+			.util = { .stamp_ns = s->now, .avg = ROOST_UTIL_NEW } },
 	};
 	s->nr_tasks++;
 	s->nr_alive++;

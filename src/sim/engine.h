@@ -117,8 +117,6 @@ int sim_queue_push(struct sim *s, uint32_t cpu, struct sim_task *t);
 void sim_queue_remove(struct sim *s, uint32_t cpu, struct sim_task *t);
 struct sim_task *sim_queue_oldest(struct sim *s, uint32_t cpu, uint32_t for_cpu);
 /* wakeup.c */
-void sim_count_in(struct sim *s, struct sim_task *t, uint32_t cpu);
-void sim_count_out(struct sim *s, struct sim_task *t);
 void sim_place(struct sim *s, struct sim_task *t, struct roost_cpu *from, struct roost_cpu *to);
 void sim_set_deadline(struct sim *s, struct sim_task *t, uint32_t nr_runnable);
 bool sim_preempts(struct sim *s, uint32_t cpu, const struct sim_task *t);

@@ -61,6 +61,7 @@ policy_inline u64 env_domain(s32 cpu)
 	return 0;
 }
 
+#include "policy/count.h"
 #include "policy/place.h"
 #include "policy/steal.h"
 #include "policy/wake.h"

@@ -8,6 +8,7 @@
 
 #include "sim/engine.h"
 
+/* src/run has the names too, but the simulator does not know that room. */
 static const char *const rule_names[] = {
 #define RULE(id, name, help) [ROOST_RULE_##id] = name,
 #include "policy/rules.def"

@@ -6,34 +6,6 @@
 
 #include "sim/env_sim.h"
 
-void sim_count_in(struct sim *s, struct sim_task *t, uint32_t cpu)
-{
-	struct roost_cpu *c = &s->pcpu[cpu];
-
-	t->rt.count_cpu = (s32)cpu;
-	t->rt.flags |= ROOST_TASK_RUNNABLE;
-	t->rt.est_counted = policy_util_of(&t->rt.util);
-	c->nr_runnable++;
-	c->load += t->rt.weight;
-	c->est_sum += t->rt.est_counted;
-	if (t->rt.flags & ROOST_TASK_IDLE_CLASS)
-		c->nr_idle_class++;
-	policy_sidle_update(c, (s32)cpu);
-}
-
-void sim_count_out(struct sim *s, struct sim_task *t)
-{
-	struct roost_cpu *c = &s->pcpu[t->rt.count_cpu];
-
-	c->nr_runnable--;
-	c->load -= t->rt.weight;
-	c->est_sum -= t->rt.est_counted;
-	if (t->rt.flags & ROOST_TASK_IDLE_CLASS)
-		c->nr_idle_class--;
-	t->rt.flags &= ~ROOST_TASK_RUNNABLE;
-	policy_sidle_update(c, t->rt.count_cpu);
-}
-
 /* An idle CPU, claimed or not, is told that there is work. `cost`: how long the sender still takes to get there. */
 void sim_kick_idle(struct sim *s, uint32_t from, uint32_t cpu, uint64_t cost)
 {
@@ -51,17 +23,30 @@ void sim_kick_idle(struct sim *s, uint32_t from, uint32_t cpu, uint64_t cost)
 	evq_set(&s->q, slot_kick(s, cpu), at);
 }
 
-/* The order of the queue: by deadline, or, up to 6.5, by virtual time alone. */
+/* The kernel's fair class up to 6.5, before deadlines. */
+static bool by_latency(const struct sim *s)
+{
+	return s->cfg->pull == SIM_PULL_KERNEL && sim_cost(s, COST_LATENCY);
+}
+
+/* The order of the queue. Up to 6.5: by virtual time alone. Since 6.6: by deadline, one base slice for all. */
 void sim_set_deadline(struct sim *s, struct sim_task *t, uint32_t nr_runnable)
 {
 	policy_set_deadline(&t->rt, nr_runnable);
-	if (s->cfg->pull == SIM_PULL_KERNEL && sim_cost(s, COST_LATENCY) && !(t->rt.flags & ROOST_TASK_YIELDED))
+	if (s->cfg->pull == SIM_PULL_ROOST || t->rt.flags & ROOST_TASK_YIELDED)
+		return;
+	if (by_latency(s)) {
 		t->rt.deadline = t->rt.vruntime;
+		return;
+	}
+	t->rt.slice_ns = (uint64_t)sim_cost(s, COST_SLICE);
+	t->rt.deadline = t->rt.vruntime + policy_virtual(t->rt.slice_ns, t->rt.weight);
 }
 
 /*
- * Does a woken task preempt? roost: by deadline. The kernel of the published results, the last one before deadlines:
- * by its wakeup granularity, the lead in virtual time that a wakee must have over the running task.
+ * Does a woken task preempt? roost: by deadline. The kernel up to 6.5: by its wakeup granularity, the lead in virtual time
+ * that a wakee must have over the running task. Since 6.6: by deadline, but not before the running task has had the slice it
+ * was picked for (RUN_TO_PARITY).
  */
 bool sim_preempts(struct sim *s, uint32_t cpu, const struct sim_task *t)
 {
@@ -71,19 +56,21 @@ bool sim_preempts(struct sim *s, uint32_t cpu, const struct sim_task *t)
 	if (s->cfg->pull == SIM_PULL_ROOST || p->curr_idle_class || !p->curr_weight ||
 	    (t->rt.flags & (ROOST_TASK_IDLE_CLASS | ROOST_TASK_BATCH)))
 		return policy_preempts(p, &t->rt);
+	if (!by_latency(s))
+		return policy_preempts(p, &t->rt) && !policy_before(policy_curr_vruntime(p, s->now), p->curr_deadline);
 	lead = (int64_t)(policy_curr_vruntime(p, s->now) - t->rt.vruntime);
 	return lead > (int64_t)policy_virtual((u64)sim_cost(s, COST_WAKEUP_GRAN), t->rt.weight);
 }
 
 /*
- * The vruntime of a task in its new queue's frame. roost: lag kept, within a slice. The kernel before deadlines: a
- * sleeper starts at most its credit (half the scheduling latency) before the queue; who is behind stays behind.
+ * The vruntime of a task in its new queue's frame. roost, and the kernel since 6.6: lag kept, within a slice. Before: a
+ * sleeper starts at most its credit (half the latency) before the queue; who is behind stays behind.
  */
 void sim_place(struct sim *s, struct sim_task *t, struct roost_cpu *from, struct roost_cpu *to)
 {
 	int64_t lag, credit;
 
-	if (s->cfg->pull == SIM_PULL_ROOST || !from) {
+	if (!by_latency(s) || !from) {
 		policy_place(&t->rt, from, to, s->now);
 		return;
 	}
@@ -124,7 +111,7 @@ static void enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by
 	}
 	sim_place(s, t, from, p);
 	t->rt.cpu = (s32)cpu;
-	sim_count_in(s, t, cpu);
+	policy_count_in(&t->rt, &s->pcpu[cpu], (s32)cpu);
 	sim_set_deadline(s, t, p->nr_runnable);
 	t->rt.flags &= ~ROOST_TASK_YIELDED;
 	t->state = SIM_TASK_QUEUED;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct topo_error;
 
@@ -93,13 +94,14 @@ struct costs {
 	char source[COST_NR][COST_SOURCE_MAX]; /* "KIND: where from"; KIND as in cost_source_kinds */
 };
 
-/* What kind of knowledge a figure is: the first word of its source. "fitted" ones are varied by --sensitivity. */
+/* What kind of knowledge a figure is: the first word of its source. */
 extern const char *const cost_source_kinds[]; /* NULL-terminated */
 
 int cost_find(const char *key); /* its id or -1 */
+/* Fitted on this machine, or taken over from one where it was ("derived: ... fitted"): --sensitivity varies those. */
 static inline bool cost_is_fitted(const struct costs *c, int id)
 {
-	return c->source[id][0] == 'f';
+	return strstr(c->source[id], "fitted") != NULL;
 }
 
 /* machines/generic.costs. */
