@@ -24,6 +24,7 @@ FIGURE(f_user, f->user_ns)
 FIGURE(f_sys, f->sys_ns)
 FIGURE(f_use, (double)(f->user_ns + f->sys_ns) * 100 / (double)(f->user_ns + f->sys_ns + f->idle_ns + 1))
 FIGURE(f_spin, f->spin_ns)
+FIGURE(f_sum, f->load_sum_ns)
 FIGURE(f_switches, f->switches)
 FIGURE(f_wakeups, f->wakeups)
 FIGURE(f_preempt, f->preemptions)
@@ -57,6 +58,7 @@ const struct sim_row sim_rows[] = {
 	{ "cpu_system_s", "  system", "s", 1e-9, f_sys, 3, false },
 	{ "cpu_use_pct", "CPU use", "%", 1, f_use, 1, false },
 	{ "spin_s", "  busy-waiting while idle", "s", 1e-9, f_spin, 3, true },
+	{ "load_sum_s", "  on the group's load sum", "s", 1e-9, f_sum, 3, true },
 	{ "switches", "context switches", "", 1, f_switches, 0, false },
 	{ "wakeups", "wakeups", "", 1, f_wakeups, 0, false },
 	{ "preemptions", "preemptions", "", 1, f_preempt, 0, false },

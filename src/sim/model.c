@@ -189,7 +189,9 @@ static uint64_t loadavg(struct sim *s, uint32_t by, uint32_t cpu, bool changed, 
 		return 0;
 	if (changed || c->loadavg_removed || s->now - c->loadavg_ns >= LOADAVG_DECAY_NS)
 		ns = loadavg_write(s, by, cpu, at);
-	return ns + loadavg_read(s, by, at + ns);
+	ns += loadavg_read(s, by, at + ns);
+	s->f.load_sum_ns += ns;
+	return ns;
 }
 
 uint64_t sim_loadavg_tick(struct sim *s, uint32_t cpu)

@@ -124,6 +124,7 @@ struct sim_figures { /* all POD: it crosses process borders */
 	uint64_t migrations, migrations_by[TOPO_NR_DISTANCES];
 	uint64_t run_delay_ns, run_delay_max_ns;
 	uint64_t l2_miss_bytes, memory_bytes;
+	uint64_t load_sum_ns;        /* kernel mode: reading and writing the group's load sum, waiting included */
 	uint64_t lock_wait_ns, search_ns, idle_exit_ns, refill_ns;
 	uint64_t steals, balance_pulls;
 	uint64_t ext_grants, ext_yields, ext_expired;

@@ -272,6 +272,10 @@ void sim_wake(struct sim *s, uint32_t waker, struct sim_task *t, unsigned int fl
 	if ((flags & SIM_WAKE_IRQ) && s->cpus[waker].idle && s->cpus[waker].busy_until_ns > s->now && ch.cpu != (s32)waker)
 		delay = s->cpus[waker].busy_until_ns - s->now;
 	enqueue(s, t, (uint32_t)ch.cpu, waker, cost, delay, ch.claimed);
+	/* who was interrupted is in the middle of something, and switched on the interrupt's way out */
+	if ((flags & SIM_WAKE_IRQ) && s->cpus[waker].curr && s->cpus[waker].need_resched &&
+	    !evq_is_set(&s->q, slot_kick(s, waker)))
+		evq_set(&s->q, slot_kick(s, waker), s->now + cost);
 }
 
 void sim_task_start(struct sim *s, struct sim_task *t, uint32_t parent)
