@@ -126,6 +126,7 @@ static int run_plan(struct cli *cli, struct plan *p, const char *machine, struct
 			c[n] = (struct sim_config){
 				.machine = p->machines[i], .costs = p->costs[i], .workload = p->workloads[i],
 				.workload_args = p->args[i], .knobs = p->knobs[i], .pull = SIM_PULL_KERNEL,
+				.before_5_12 = published_runs[i].before_5_12,
 				.seed = opt_u64(cli, OPT_SEED) + s,
 			};
 			of[n++] = i;
@@ -213,7 +214,7 @@ static int print_rows(struct cli *cli, struct plan *p, const struct sim_figures 
 		if (p->wanted[i])
 			printf("  %-18s %-16s %-9s %-20s %s%s\n", published_runs[i].id, published_runs[i].machine,
 			       published_runs[i].profile, published_runs[i].knobs, published_runs[i].workload,
-			       published_runs[i].loops ? " -l LOOPS" : "");
+			       published_runs[i].loops ? " -l LOOPS" : published_runs[i].before_5_12 ? " (search before 5.12)" : "");
 	printf("loops: %llu; figures and their sources: roost machines MACHINE\n", (unsigned long long)opt_u64(cli, OPT_LOOPS));
 	return CLI_DONE;
 }

@@ -66,4 +66,7 @@ policy_inline u64 env_domain(s32 cpu)
 #include "policy/steal.h"
 #include "policy/wake.h"
 
+/* before.c */
+void sim_search_before_5_12(struct sim_task *t, const struct policy_wake *w, struct roost_choice *ch);
+
 #endif

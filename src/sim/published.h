@@ -13,6 +13,7 @@ struct published_run {
 	const char *id, *machine, *profile, *knobs; /* knobs: assignments separated by blanks, over the profile */
 	const char *workload;                       /* with its options, separated by blanks */
 	bool loops;                                 /* hackbench: -l is added, from --loops */
+	bool before_5_12;                           /* the kernel before the changes that idle-smt is about */
 };
 extern const struct published_run published_runs[]; /* ends with a NULL id */
 

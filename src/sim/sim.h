@@ -97,7 +97,7 @@ struct sim_cpu {
 	uint32_t idle_hist[8], idle_at;
 	uint8_t idle_state, spinning;
 	uint64_t spin_until_ns;
-	uint64_t avg_idle_ns, newidle_cost_ns, next_balance_ns, next_far_ns;
+	uint64_t avg_idle_ns, scan_cost_ns, newidle_cost_ns, next_balance_ns, next_far_ns;
 	/* the group's load sum: when this queue last wrote it, the write it has seen, loads to take off */
 	uint64_t loadavg_ns, loadavg_seen;
 	uint32_t loadavg_removed;
@@ -147,6 +147,7 @@ struct sim_config {
 	void *workload_args;         /* what the workload's parse() made */
 	struct roost_knobs knobs;
 	enum sim_pull pull;
+	bool before_5_12;            /* kernel: the search of then instead of the policy's (before.c) */
 	uint64_t seed;
 	uint64_t end_ns;             /* stop here at the latest; 0: the workload decides */
 	uint64_t check_every;        /* full check of the state each so many events; 0: the default */

@@ -203,6 +203,29 @@ static uint64_t search_cost(struct sim *s, const struct policy_wake *w, const st
 	return ns + looked * (uint64_t)sim_cost(s, COST_SCAN_CPU);
 }
 
+/*
+ * SIS_PROP, 4.14 to 5.18: a search without an idle core in view may take as long as a 512th of the waker's average idle
+ * period times the size of the LLC, at what searching has cost it; but at least four CPUs. The policy reads the depth from
+ * the LLC, where since 5.19 the utilisation puts it.
+ */
+#define SCAN_FUZZ 512
+#define SCAN_LEAST 4
+
+static void depth_by_idle_time(struct sim *s, uint32_t waker, uint32_t prev)
+{
+	const struct sim_cpu *c = &s->cpus[waker];
+	uint32_t llcs[2] = { s->pcpu[waker].llc, s->pcpu[prev].llc };
+
+	for (int i = 0; i < 2; i++) {
+		struct roost_llc *l = &s->pllc[llcs[i]];
+		uint64_t cost = c->scan_cost_ns + 1, may = l->weight * (c->avg_idle_ns / SCAN_FUZZ), nr = SCAN_LEAST;
+
+		if (may > SCAN_LEAST * cost)
+			nr = may / cost;
+		l->scan_depth = (uint32_t)(nr < l->weight ? nr : l->weight);
+	}
+}
+
 static bool allowed(const struct sim *s, const struct sim_task *t, uint32_t cpu)
 {
 	return s->m->cpus[cpu].online && (!t->mask || (s->masks[t->mask]->word[cpu / 64] >> cpu % 64 & 1));
@@ -232,8 +255,8 @@ void sim_wake(struct sim *s, uint32_t waker, struct sim_task *t, unsigned int fl
 	struct roost_choice ch = { 0 };
 	struct policy_wake w;
 	uint32_t prev, depth;
-	uint64_t cost = (uint64_t)sim_cost(s, COST_WAKE), delay = 0;
-	bool hint;
+	uint64_t cost = (uint64_t)sim_cost(s, COST_WAKE), delay = 0, search;
+	bool hint, by_idle_time;
 
 	if (t->state != SIM_TASK_BLOCKED)
 		return;
@@ -251,17 +274,25 @@ void sim_wake(struct sim *s, uint32_t waker, struct sim_task *t, unsigned int fl
 	};
 	if (curr)
 		policy_record_wakee(&curr->rt, t->rt.pid, s->now);
-	depth = s->pllc[s->m->cpus[prev].llc].scan_depth;
+	by_idle_time = s->cfg->pull == SIM_PULL_KERNEL && sim_cost(s, COST_SCAN_PROP);
+	if (by_idle_time)
+		depth_by_idle_time(s, waker, prev);
 	if (mask_weight(s, t) == 1) {
 		ch.cpu = (s32)prev;
 		ch.rule = ROOST_RULE_PINNED;
 		ch.claimed = policy_take((s32)prev, true, s->now) == POLICY_OK_CLAIMED;
 	} else {
 		hint = s->pm.smt && s->pllc[s->m->cpus[prev].llc].has_idle_core;
-		policy_wakeup(t, &w, &ch);
+		if (s->cfg->before_5_12)
+			sim_search_before_5_12(t, &w, &ch);
+		else
+			policy_wakeup(t, &w, &ch);
 		depth = s->pllc[s->m->cpus[ch.target].llc].scan_depth;
 		w.prev = (s32)prev;
-		cost += search_cost(s, &w, &ch, depth, hint);
+		search = search_cost(s, &w, &ch, depth, hint);
+		cost += search;
+		if (by_idle_time && !hint)
+			s->cpus[waker].scan_cost_ns += (uint64_t)((int64_t)(search - s->cpus[waker].scan_cost_ns) / 8);
 	}
 	s->f.search_ns += cost - (uint64_t)sim_cost(s, COST_WAKE);
 	s->f.rule[ch.rule]++;

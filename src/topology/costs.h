@@ -55,6 +55,7 @@ struct topo_error;
 	X(DATA_LINES, "message-lines", "lines", 0, 1000, "lines a message moves from writer to reader")           \
 	X(SMT_SPEED, "smt-speed", "permille", 100, 1000, "speed of a CPU whose sibling is busy too")              \
 	X(RQ_HOLD, "runqueue-hold", "ns", 0, 1000000, "a runqueue lock is held this long an operation")           \
+	X(SCAN_PROP, "scan-by-idle-time", "flag", 0, 1, "kernel: 1: searches as long as idle periods pay for, not by utilisation") \
 	X(SCAN_CPU, "scan-cpu", "ns", 0, 1000000, "an idle search looks at one CPU of the LLC")                   \
 	X(JITTER, "op-jitter", "permille", 0, 900, "how much an operation's time varies, either way")               \
 	X(FOOTPRINT, "footprint", "bytes", 0, 1 << 30, "what a message-passing task touches each time it runs")   \
