@@ -26,6 +26,9 @@
 #define SPIN_PARK(cpu) (1ULL << 32 | (u32)(cpu))
 #define SPIN_SLICE_NS 20000000ULL
 #define SPIN_PARKED_MAX_NS 1000000000ULL
+/* roost_spin.wake: there is work; the second: and it is another CPU that says so */
+#define SPIN_WAKE 1
+#define SPIN_WAKE_SPARED 2
 
 ROOST_ARRAY(roost_spins, struct roost_spin, 1, BPF_F_MMAPABLE);
 
@@ -60,9 +63,15 @@ static __always_inline bool spin_wake(struct roost_cpu *c, s32 cpu)
 		return false;
 	s = spin_of(cpu);
 	if (s)
-		policy_write(s->wake, 1);
-	COUNT(spin_kicks_avoided);
+		policy_write(s->wake, (u32)cpu == bpf_get_smp_processor_id() ? SPIN_WAKE : SPIN_WAKE_SPARED);
 	return true;
+}
+
+/* The wakeup that the spinner was stopped for came from another CPU: an interrupt not sent. */
+static __always_inline void spin_count_spared(struct roost_spin *s)
+{
+	if (policy_read(s->wake) == SPIN_WAKE_SPARED)
+		COUNT(spin_kicks_avoided);
 }
 
 /* The CPU spins from now on; what came before that was to be seen is looked for once more. */
@@ -80,7 +89,7 @@ static __noinline int spin_arm(s32 cpu)
 	policy_word_set(&w->spin, bit);
 	if (policy_read(c->nr_queued) || (rq && rq->scx.local_dsq.nr) || policy_read(c->pull_from) >= 0) {
 		policy_word_clear(&w->spin, bit);
-		policy_write(s->wake, 1);
+		policy_write(s->wake, SPIN_WAKE);
 	}
 	return 0;
 }
@@ -179,8 +188,10 @@ static __noinline bool spin_instead(s32 cpu, u32 goes_on)
 	if (!s || POLICY_LIKELY(!s->pid && !s->parked_ns))
 		return false;
 	if (goes_on) {
-		if (s->start_ns)
+		if (s->start_ns) {
+			spin_count_spared(s);
 			spin_arm(cpu);
+		}
 		return true;
 	}
 	now = bpf_ktime_get_ns();
@@ -246,6 +257,7 @@ static __noinline int spin_stopping(s32 cpu, s32 home, u32 runnable)
 	stats->spin_ns += roost_spin_close(s, how, now);
 	if (how == ROOST_SPIN_HIT) {
 		stats->spin_hits++;
+		spin_count_spared(s);
 		policy_left_idle(c, cpu, env_now());
 	}
 	c->spin_window_ns = s->window_ns;

@@ -105,22 +105,44 @@ static bool counted_anything(const struct roost_stats *s)
 	return s->nr_wakeups || s->nr_switches || s->run_ns || s->spin_windows;
 }
 
+/* idle-spin, each CPU: its windows, those in which work came, the interrupts that others spared it, and what it cost. */
+static void print_spins(const struct roost_stats *of_cpu, size_t nr_cpus, bool all)
+{
+	bool heading = false;
+	char spun[24];
+
+	for (size_t i = 0; i < nr_cpus; i++) {
+		struct roost_stats s = { 0 };
+
+		counters_add(&s, &of_cpu[i]);
+		if (!all && !s.spin_windows && !s.spin_budget_stops)
+			continue;
+		if (!heading)
+			printf("\n%5s %12s %12s %15s %10s %12s\n", "CPU", "SPIN-WINDOWS", "HITS", "KICKS-AVOIDED", "SPUN",
+			       "BUDGET-STOPS");
+		heading = true;
+		printf("%5zu %12llu %12llu %15llu %10s %12llu\n", i, s.spin_windows, s.spin_hits, s.spin_kicks_avoided,
+		       human_ns(s.spin_ns, spun), s.spin_budget_stops);
+	}
+}
+
 void stat_print_cpus(const struct roost_stats *of_cpu, size_t nr_cpus, bool all)
 {
 	char run[24], wait[24], worst[24];
 
-	printf("\n%5s %12s %12s %12s %12s %10s %10s %10s %10s %10s\n", "CPU", "WAKEUPS", "SWITCHES", "QUEUED", "DIRECT",
-	       "KICKS", "RUN", "WAIT", "WAIT-MAX", "SPINS");
+	printf("\n%5s %12s %12s %12s %12s %10s %10s %10s %10s\n", "CPU", "WAKEUPS", "SWITCHES", "QUEUED", "DIRECT",
+	       "KICKS", "RUN", "WAIT", "WAIT-MAX");
 	for (size_t i = 0; i < nr_cpus; i++) {
 		struct roost_stats s = { 0 };
 
 		counters_add(&s, &of_cpu[i]);
 		if (!all && !counted_anything(&s))
 			continue;
-		printf("%5zu %12llu %12llu %12llu %12llu %10llu %10s %10s %10s %10llu\n", i, s.nr_wakeups, s.nr_switches,
+		printf("%5zu %12llu %12llu %12llu %12llu %10llu %10s %10s %10s\n", i, s.nr_wakeups, s.nr_switches,
 		       s.nr_enqueued, s.nr_dispatched, s.nr_kicks_idle + s.nr_kicks_preempt, human_ns(s.run_ns, run),
-		       human_ns(s.wait_ns, wait), human_ns(s.wait_max_ns, worst), s.spin_windows);
+		       human_ns(s.wait_ns, wait), human_ns(s.wait_max_ns, worst));
 	}
+	print_spins(of_cpu, nr_cpus, all);
 }
 
 json_t *stat_json(const struct roost_stats *s)

@@ -25,7 +25,7 @@ const struct counter counter_table[] = {
 	C(spin_windows, "idle-spin: windows"),
 	C(spin_hits, "idle-spin: windows in which work arrived"),
 	C(spin_ns, "idle-spin: time spent in windows"),
-	C(spin_kicks_avoided, "idle-spin: interrupts not sent"),
+	C(spin_kicks_avoided, "idle-spin: interrupts not sent to a CPU that spun"),
 	C(spin_budget_stops, "idle-spin: windows not begun because the budget was spent"),
 	C(ext_grants, "slice-ext: extensions granted"),
 	C(ext_yields, "slice-ext: given back in time"),

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "run/haltpoll.h"
 #include "run/kernel_state.h"
 
 #define SAY(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
@@ -84,17 +85,6 @@ static bool find_line(const struct doctor_env *env, const char *path, const char
 	}
 	fclose(f);
 	return found;
-}
-
-static bool has_word(const char *words, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (const char *w = words; (w = strstr(w, word)) != NULL; w++) {
-		if ((w == words || isspace((unsigned char)w[-1])) && (!w[len] || isspace((unsigned char)w[len])))
-			return true;
-	}
-	return false;
 }
 
 /* ---- the checks, in the order in which they are shown ---- */
@@ -339,25 +329,15 @@ static void check_cpus(const struct doctor_env *env, struct doctor_report *r)
 	}
 }
 
-/* idle-spin: the kernel's haltpoll governor works only where a cpuidle driver asks it. */
+/* idle-spin: what `auto` takes is what `roost run` would, by the same test. */
 static void check_idle_spin(const struct doctor_env *env, struct doctor_report *r)
 {
 	struct doctor_check *c = doctor_add(r, "idle-spin", DOCTOR_OK);
-	char governors[256], driver[64];
-	const char *why = NULL;
+	char driver[64], why[160];
 
-	if (doctor_read_line(env, "/sys/devices/system/cpu/cpuidle/available_governors", governors, sizeof(governors)))
-		why = "the kernel has no cpuidle";
-	else if (!has_word(governors, "haltpoll"))
-		why = "the kernel has no haltpoll governor";
-	else if (doctor_read_line(env, "/sys/devices/system/cpu/cpuidle/current_driver", driver, sizeof(driver)) ||
-		 !*driver || strcmp(driver, "none") == 0)
-		why = "no cpuidle driver is in use, so no governor is asked";
-	else if (!doctor_exists(env, "/sys/module/haltpoll/parameters/guest_halt_poll_ns"))
-		why = "haltpoll has no guest_halt_poll_ns to set";
-	if (why)
+	if (haltpoll_check(env->root, why, sizeof(why)))
 		SAY(c->found, "back ends: spinner; not haltpoll (%s); auto takes spinner", why);
-	else
+	else if (!doctor_read_line(env, "/sys/devices/system/cpu/cpuidle/current_driver", driver, sizeof(driver)))
 		SAY(c->found, "back ends: haltpoll, spinner; auto takes haltpoll (driver %s)", driver);
 }
 

@@ -24,6 +24,7 @@
 #define STACK_BYTES 65536
 #define STOP_SECONDS 2
 #define LOOKS_A_CLOCK 16            /* looks at the wake word between two looks at the clock */
+#define STRANDED_NS 5000000000ull   /* a thread that is kept from running for longer is sent elsewhere to block */
 
 struct spinner_thread {
 	struct spinner *all;
@@ -207,11 +208,43 @@ static bool wanted(const struct spinner *s, u32 cpu)
 	return !s->threads[cpu].runs && (c->flags & ROOST_CPU_ONLINE);
 }
 
+/*
+ * A real-time task that keeps a CPU for good keeps its thread from running, and so from blocking: to the kernel's
+ * watchdog that is a task which starves, and it would end roost for it. Let loose, the thread runs where it can, and
+ * blocks; sent for again, it goes home.
+ */
+static void let_loose(const struct spinner *s, u32 cpu)
+{
+	const volatile struct roost_cpu *c = s->config.cpus;
+	cpu_set_t *set = CPU_ALLOC(s->config.nr_cpus);
+	size_t size = CPU_ALLOC_SIZE(s->config.nr_cpus);
+
+	if (!set)
+		return;
+	CPU_ZERO_S(size, set);
+	for (u32 i = 0; i < s->config.nr_cpus; i++)
+		if (i != cpu && (c[i].flags & (ROOST_CPU_ONLINE | ROOST_CPU_RT_HELD)) == ROOST_CPU_ONLINE)
+			CPU_SET_S(i, size, set);
+	if (CPU_COUNT_S(size, set))
+		sched_setaffinity((pid_t)s->spins[cpu].pid, size, set);
+	CPU_FREE(set);
+}
+
+static bool stranded(const struct spinner *s, u32 cpu)
+{
+	u64 since = *(const volatile u64 *)&s->spins[cpu].parked_ns;
+
+	return s->threads[cpu].runs && s->spins[cpu].pid && since && now_ns() > since + STRANDED_NS;
+}
+
 void spinner_look(struct spinner *s)
 {
-	for (u32 cpu = 0; cpu < s->config.nr_cpus; cpu++)
+	for (u32 cpu = 0; cpu < s->config.nr_cpus; cpu++) {
 		if (wanted(s, cpu) && start_one(s, cpu))
 			return;
+		if (stranded(s, cpu))
+			let_loose(s, cpu);
+	}
 }
 
 int spinner_start(struct spinner **out, const struct spinner_config *config, char *text, size_t size)

@@ -22,7 +22,10 @@ struct spinner_config {
 
 /* Starts a thread on each online CPU of the machine. 0, or -errno with the reason in text; then none runs. */
 int spinner_start(struct spinner **out, const struct spinner_config *config, char *text, size_t size);
-/* Starts those of CPUs that came online since. Cheap when there are none. */
+/*
+ * Starts those of CPUs that came online since, and lets go of those that a real-time task keeps from running. To be called
+ * every few seconds at least. Cheap when there is nothing to do.
+ */
 void spinner_look(struct spinner *s);
 /* Ends all; waits for them, two seconds at most (a CPU that a real-time task holds). NULL is fine. */
 void spinner_stop(struct spinner *s);

@@ -288,13 +288,15 @@ static void back_ends(void **state)
 	put_good_machine();
 	expect("idle-spin", DOCTOR_OK, "no cpuidle); auto takes spinner", "");
 	put("/sys/devices/system/cpu/cpuidle/available_governors", "menu haltpolling\n");
-	expect("idle-spin", DOCTOR_OK, "no haltpoll governor); auto takes spinner", "");
+	expect("idle-spin", DOCTOR_OK, "no haltpoll governor: it has it only as a KVM guest); auto takes spinner", "");
 	put("/sys/devices/system/cpu/cpuidle/available_governors", "menu haltpoll\n");
 	put("/sys/devices/system/cpu/cpuidle/current_driver", "none\n");
 	expect("idle-spin", DOCTOR_OK, "no cpuidle driver", "");
 	put("/sys/devices/system/cpu/cpuidle/current_driver", "haltpoll\n");
 	expect("idle-spin", DOCTOR_OK, "no guest_halt_poll_ns", "");
 	put("/sys/module/haltpoll/parameters/guest_halt_poll_ns", "200000\n");
+	expect("idle-spin", DOCTOR_OK, "the governor cannot be changed", "");
+	put("/sys/devices/system/cpu/cpuidle/current_governor", "menu\n");
 	expect("idle-spin", DOCTOR_OK, "auto takes haltpoll", "");
 	expect("slice-ext", DOCTOR_OK, "not the kernel's own", "");
 	put("/sys/kernel/debug/rseq/slice_ext_nsec", "5000\n");

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The loader is killed with SIGKILL while CPUs spin: the kernel's own scheduler takes over, no thread and no task is left
+# behind, and it loads again.
+# shellcheck shell=sh
+. /root/rows.d/spin-lib.sh
+cpus=$(cpus_online)
+for round in 1 2 3; do
+	roost_up --set idle-spin=1s --set idle-spin-backend=spinner --set idle-spin-budget=100
+	spin_threads "$cpus" "with idle-spin on"
+	roost load pingpong -l 2000 --think 200us >/tmp/pingpong 2>&1 &
+	bench=$!
+	sleep 1
+	windows=$(spin_counter spin_windows)
+	[ "$windows" -gt 0 ] || fail "nothing spins"
+	kill -KILL $roost_pid
+	wait $roost_pid 2>/dev/null
+	i=0
+	while [ "$(scx_state)" != disabled ]; do
+		i=$((i + 1))
+		[ $i -lt 100 ] || fail "the loader is dead and sched_ext is $(scx_state) after 10 s"
+		sleep 0.1
+	done
+	spin_threads 0 "after SIGKILL"
+	wait $bench || fail "pingpong did not survive: $(cat /tmp/pingpong)"
+	note "round $round: killed after $windows windows"
+done
+roost_up --set idle-spin=220us --set idle-spin-backend=spinner
+spin_threads "$cpus" "after it was loaded again"
+roost load pingpong -l 300 >/dev/null || fail "pingpong fails after it was loaded again"
+roost_down
+spin_threads 0 "after the unloading"
+pass
