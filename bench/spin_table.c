@@ -126,15 +126,15 @@ static void print_ratio(const struct variant *v, const struct variant *off)
 
 static void print_variant(const struct variant *v, const struct variant *off)
 {
-	double trips = sum(v, "trips"), wakeups = sum(v, "nr_wakeups"), windows = sum(v, "spin_windows"), p99[MAX_ROUNDS];
-	double kicks = sum(v, "nr_kicks_idle") + sum(v, "nr_kicks_preempt");
+	double trips = sum(v, "trips"), windows = sum(v, "spin_windows"), p99[MAX_ROUNDS];
+	double kicks = sum(v, "nr_kicks_idle") + sum(v, "nr_kicks_preempt"), spared = sum(v, "spin_kicks_avoided");
 	unsigned n = gather(v, "p99_ns", p99);
 
 	print_trip(v);
 	print_ratio(v, off);
 	printf(" %.0f us |", stat_median(p99, n) / 1e3);
-	if (wakeups > 0)
-		printf(" %.1f %% |", kicks < wakeups ? 100 * (1 - kicks / wakeups) : 0);
+	if (kicks + spared > 0)
+		printf(" %.1f %% |", 100 * spared / (kicks + spared));
 	else
 		printf(" not counted |");
 	printf(" %.2f |", trips > 0 ? sum(v, "ipis") / trips : 0);

@@ -251,7 +251,7 @@ static __noinline int spin_stopping(s32 cpu, s32 home, u32 runnable)
 		policy_word_clear(&w->spin, policy_bit(cpu));
 	if (policy_read(s->wake))
 		how = ROOST_SPIN_HIT;
-	else if (now >= s->deadline_ns)
+	else if (!runnable || now >= s->deadline_ns)
 		how = ROOST_SPIN_MISS;
 	policy_write(s->deadline_ns, 0);
 	stats->spin_ns += roost_spin_close(s, how, now);

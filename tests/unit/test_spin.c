@@ -126,11 +126,21 @@ static void an_idle_machine_stays_idle(void **state)
 	for (u64 now = 10 * S; now < 610 * S; now += 5 * MS)
 		woken += roost_spin_may_nudge(&s, now);
 	assert_true(woken <= 600 && woken >= 598);
-	for (i = 0; i < 100; i++) {
-		s.start_ns = 700 * S;
-		roost_spin_close(&s, ROOST_SPIN_HIT, 700 * S + US);
+	/* work that a window could catch earns one in four, and no hoard of them; work that none could catch earns none */
+	s = (struct roost_spin){ .limit_ns = 200 * US, .credit_ns = 700 * S };
+	for (i = 0; i < 100; i++)
+		roost_spin_work(&s, 201 * US);
+	assert_false(roost_spin_may_nudge(&s, 700 * S + 1));
+	for (i = 1; i <= 3; i++) {
+		roost_spin_work(&s, 100 * US);
+		assert_false(roost_spin_may_nudge(&s, 700 * S + 1));
 	}
-	for (i = 0; roost_spin_may_nudge(&s, s.credit_ns + 1); i++)
+	roost_spin_work(&s, 100 * US);
+	assert_true(roost_spin_may_nudge(&s, 700 * S + 1));
+	assert_false(roost_spin_may_nudge(&s, 700 * S + 1));
+	for (i = 0; i < 100; i++)
+		roost_spin_work(&s, 100 * US);
+	for (i = 0; roost_spin_may_nudge(&s, 700 * S + 1); i++)
 		assert_true(i < 100);
 	assert_int_equal(i, ROOST_SPIN_CREDIT_MAX);
 	(void)state;

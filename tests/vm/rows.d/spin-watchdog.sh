@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The kernel's watchdog (30 s) takes no spinner thread for starved: $1 = idle, busy or fifo (a real-time task keeps one CPU
-# for good), for $2 seconds.
+# nearly all of the time), for $2 seconds.
 # shellcheck shell=sh
 . /root/rows.d/spin-lib.sh
 cpus=$(cpus_online)
@@ -14,8 +14,8 @@ busy) busy $((2 * cpus)) ;;
 fifo)
 	echo -1 >/proc/sys/kernel/sched_rt_runtime_us
 	# its CPU spins when it comes
-	roost load pingpong -l 100000 --think 1ms -c 1,1 >/dev/null 2>&1 &
-	sleep 1
+	spin_set idle-spin=1s idle-spin-adapt=off
+	roost load pingpong -l 500 --think 1ms -c 1,1 >/dev/null || fail "pingpong failed"
 	hog "$2" 1:policy=fifo:cpu=1 >/tmp/fifo &
 	;;
 esac
