@@ -139,11 +139,12 @@ static __noinline u64 spin_due(s32 cpu, u64 now)
 
 	if (!c || !s)
 		return 0;
-	if (!s->quiet_ns) {
+	/* dispatch is asked only when no higher class wants the CPU: one that is still noted here is just leaving */
+	if (!s->quiet_ns || (policy_read(c->flags) & ROOST_CPU_RT_HELD)) {
 		s->quiet_ns = now;
 		s->due = 1;
 	}
-	if (!s->due || (policy_read(c->flags) & (ROOST_CPU_ONLINE | ROOST_CPU_RT_HELD)) != ROOST_CPU_ONLINE)
+	if (!s->due || !(policy_read(c->flags) & ROOST_CPU_ONLINE))
 		return 0;
 	window = roost_spin_window(s, policy_read(k->idle_spin_ns), policy_read(k->idle_spin_budget_pct),
 				   policy_read(k->idle_spin_adapt), now, &stopped);

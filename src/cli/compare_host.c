@@ -378,7 +378,7 @@ static int run(void *ctx, struct study_run *r)
 	return 0;
 }
 
-/* It leaves within half a second of being ejected, with the reason as its last words. */
+/* It leaves within a second of being ejected, with the reason as its last words. */
 static int ejected(void *ctx, unsigned variant, char *why, size_t len)
 {
 	struct compare_host *h = ctx;

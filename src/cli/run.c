@@ -28,7 +28,7 @@
 #include "run/haltpoll.h"
 #include "run/knobs.h"
 
-#define LOOK_MS 500
+#define LOOK_MS 1000                /* an idle machine is not to be woken more often */
 #define RESTARTS_IN_A_ROW_MAX 20    /* with less than a second between them: something is wrong */
 
 struct run {

@@ -12,7 +12,7 @@
  *
  * A thread that has to be woken to spin is woken only on credit, so that it cannot keep an idle machine
  * awake, and costs no more interrupts than it saves: of the times that work came within idle-spin of the CPU's
- * going quiet (with a window or without) every fourth earns one, and once a second one is free.
+ * going quiet (with a window or without) every fourth earns one, and every other second one is free.
  *
  * Times are those of one clock, handed in. All calls for one CPU are made under its runqueue's lock.
  */
@@ -27,6 +27,7 @@
 #define ROOST_SPIN_LEAST_NS 1000ull     /* shorter windows are not worth opening */
 #define ROOST_SPIN_STEPS 6              /* a window below limit >> steps is none */
 #define ROOST_SPIN_CREDIT_MAX 8u
+#define ROOST_SPIN_FREE_NS 2000000000ull /* so often a credit is free */
 #define ROOST_SPIN_EARNS 4u             /* catchable wakeups a credit */
 
 /* One a CPU. The first line is shared with the thread that spins; all zero is a good start. */
@@ -99,7 +100,7 @@ roost_spin_inline u64 roost_spin_window(struct roost_spin *s, u64 limit_ns, u64 
 /* May the blocked thread be woken for a window? Takes the credit. */
 roost_spin_inline bool roost_spin_may_nudge(struct roost_spin *s, u64 now)
 {
-	if (!s->credit && now - s->credit_ns >= ROOST_SPIN_SECOND_NS) {
+	if (!s->credit && now - s->credit_ns >= ROOST_SPIN_FREE_NS) {
 		s->credit = 1;
 		s->credit_ns = now;
 	}
