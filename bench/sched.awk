@@ -36,7 +36,8 @@ function compute(pid,   us) {
 }
 
 function add(pid, what, arg) {
-	program[pid] = program[pid] (program[pid] == "" ? "" : ", ") "\"" what ++key "\": " arg
+	key++
+	program[pid] = program[pid] (program[pid] == "" ? "" : ", ") "\"" what key "\": " arg
 }
 
 function name(pid) {
