@@ -11,6 +11,29 @@ spin=/sys/kernel/sched/idle_spin
 event=/sys/kernel/tracing/events/sched/sched_migrate_task
 
 field() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" /tmp/load | head -n 1; }
+# hits: "MIGRATIONS ACROSS-LLCS" of what the event's histogram has; a CPU is known by the first CPU of its LLC.
+for c in /sys/devices/system/cpu/cpu[0-9]*; do
+	echo "llc ${c##*cpu} $(sed 's/[-,].*//' "$c/cache/index3/shared_cpu_list")"
+done >/tmp/llcs
+hits() {
+	awk '$1 == "llc" { llc[$2] = $3 }
+		$1 == "{" { gsub(",", ""); from = to = ""
+			for (i = 1; i < NF; i++) {
+				if ($i == "orig_cpu:") from = $(i + 1)
+				if ($i == "dest_cpu:") to = $(i + 1)
+				if ($i == "hitcount:") n = $(i + 1)
+			}
+			all += n; if (llc[from] != llc[to]) far += n }
+		END { printf "%d %d\n", all, far }' /tmp/llcs $event/hist
+}
+# Tasks that an idle or lighter CPU took from another: the fair class's balancer by the domains' own counters, roost by its.
+pulled() {
+	if [ "$(cat /sys/kernel/sched_ext/state 2>/dev/null)" = enabled ]; then
+		roost stat | awk '$1 ~ /^steal-/ || $1 == "balance" { n += $2 } END { print n + 0 }'
+	else
+		awk '$1 == "version" && $2 < 17 { exit } /^domain/ { for (i = 11; i <= 33; i += 11) n += $i } END { print n + 0 }' /proc/schedstat
+	fi
+}
 delay() { awk '/^cpu/ { n += $9 } END { printf "%.0f\n", n / 1000 }' /proc/schedstat; }
 ipis() { awk '$1 == "RES:" || $1 == "CAL:" { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts; }
 set_features() {
@@ -47,16 +70,18 @@ roost_down() {
 hackbench_once() { # VARIANT OPTION...
 	variant=$1
 	shift
-	echo 'hist:keys=common_type' >$event/trigger
-	was=$(delay)
+	trigger=hist:keys=orig_cpu,dest_cpu:size=8192
+	echo "$trigger" >$event/trigger
+	was=$(delay) kicked=$(ipis) took=$(pulled)
 	roost load hackbench "$@" >/tmp/load || {
 		echo "$variant: roost load hackbench $* failed" >&2
 		exit 1
 	}
-	waited=$(($(delay) - was))
-	moved=$(sed -n 's/^ *Hits: //p' $event/hist)
-	echo '!hist:keys=common_type' >$event/trigger
-	echo "run $variant seconds=$(field seconds) migrations=$moved switches=$(field switches) user_s=$(field user_seconds) system_s=$(field system_seconds) run_delay_us=$waited p95_ns=$(field p95) p99_ns=$(field p99)"
+	waited=$(($(delay) - was)) kicked=$(($(ipis) - kicked)) took=$(($(pulled) - took))
+	# shellcheck disable=SC2046
+	set -- $(hits)
+	echo "!$trigger" >$event/trigger
+	echo "run $variant seconds=$(field seconds) migrations=$1 across_llcs=$2 pulled=$took switches=$(field switches) interrupts=$kicked user_s=$(field user_seconds) system_s=$(field system_seconds) run_delay_us=$waited p95_ns=$(field p95) p99_ns=$(field p99)"
 }
 
 case $what in
@@ -74,10 +99,11 @@ hackbench)
 			hackbench_once kernel:idle-grace "$@"
 			set_features
 		fi
+		# The SMT step is on in the kernel, so it is in roost.
 		for knobs in "" "bias-prev=on util-fits=on" "idle-grace=1ms"; do
 			name=roost$(echo "$knobs" | sed 's/^\(.\)/:\1/; s/=[a-z0-9]*//g; s/ /,/')
-			# shellcheck disable=SC2086
-			if roost_up ${knobs:+--set "$knobs"}; then
+			# shellcheck disable=SC2046
+			if roost_up --set idle-smt=on $(for k in $knobs; do echo "--set $k"; done); then
 				hackbench_once "$name" "$@"
 				roost_down
 			elif [ $r = 1 ]; then

@@ -19,7 +19,8 @@ int slice_kernel_attach(struct roost_slice_ctrl_ **ctrl, struct slice_reason *wh
 void slice_kernel_detach(void);
 /* In the child of a fork(): the registration went with it, the thread is not in a section. */
 void slice_kernel_forked(void);
-void slice_kernel_yield(void);
+/* 1: the CPU was given up within the extension; 0: the kernel had ended it before. */
+int slice_kernel_yield(void);
 
 /* roost's back end: one of these for a connection, shared by the threads that registered over it. */
 struct slice_map {

@@ -158,7 +158,7 @@ void slice_kernel_forked(void)
 	slice_kernel_detach();
 }
 
-void slice_kernel_yield(void)
+int slice_kernel_yield(void)
 {
-	syscall(SYS_RSEQ_SLICE_YIELD);
+	return syscall(SYS_RSEQ_SLICE_YIELD) == 1;
 }

@@ -263,14 +263,15 @@ int roost_slice_leave_(void)
 
 	ROOST_SLICE_POINT_("leave: the grant was read");
 	if (me.backend == ROOST_SLICE_KERNEL) {
-		/* The kernel clears the byte. */
+		/* The kernel clears the byte. It may have ended the extension since the byte was read. */
+		int gave = slice_kernel_yield();
+
 		__atomic_add_fetch(&kernel_total.granted, 1, __ATOMIC_RELAXED);
-		__atomic_add_fetch(&kernel_total.given_back, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&kernel_total.given_back, (uint64_t)gave, __ATOMIC_RELAXED);
 		me.kernel.granted++;
-		me.kernel.given_back++;
-		slice_kernel_yield();
+		me.kernel.given_back += (uint64_t)gave;
 		errno = saved;
-		return 1;
+		return gave;
 	}
 	/* Cleared first: what is granted from here on belongs to the next section. */
 	ROOST_SLICE_POINT_("leave: before the grant is cleared");

@@ -11,6 +11,7 @@
 
 #define NSEC_PER_SEC 1000000000ull
 #define NSEC_PER_MSEC 1000000ull
+#define NSEC_PER_USEC 1000ull
 
 static inline uint64_t clock_ns(clockid_t id)
 {
