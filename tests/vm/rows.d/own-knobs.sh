@@ -16,7 +16,8 @@ refused() {
 	shift
 	was=$(cat "$file")
 	for value; do
-		if printf %s "$value" >"$file" 2>/tmp/refused; then fail "$file took '$value'"; fi
+		# dd, because the shell's own printf does not say why a write failed.
+		if printf %s "$value" | dd of="$file" bs=64 2>/tmp/refused; then fail "$file took '$value'"; fi
 		grep -q 'Invalid argument\|out of range' /tmp/refused || fail "$file with '$value': $(cat /tmp/refused)"
 		[ "$(cat "$file")" = "$was" ] || fail "$file refused '$value' and changed from $was to $(cat "$file")"
 	done
@@ -36,7 +37,7 @@ is SELECT_IDLE_SMT SELECT_IDLE_SMT
 [ "$(cat $sched/idle_grace_ns)" = 1000000 ] || fail "idle_grace_ns boots as $(cat $sched/idle_grace_ns)"
 [ "$(cat $sched/idle_grace_max_queued)" = 0 ] || fail "idle_grace_max_queued boots as $(cat $sched/idle_grace_max_queued)"
 
-# Busybox's echo writes once; an empty write is no write at all, so it is not among these.
+# An empty write is no write at all, so it is not among these.
 refused $spin -1 1000001 4294967296 18446744073709551616 +5 ' 5' 0x10 1e3 20us 5.0 on "5 5" ,
 refused $sched/idle_grace_ns 1000000001 -1 18446744073709551616 1ms x
 refused $sched/idle_grace_max_queued 65536 -1 many
