@@ -67,26 +67,26 @@ roost_down() {
 	roost_pid=''
 }
 
+# Set once: to patch the tracepoint's code in and out for every run is what QEMU's emulation now and then dies of.
+trigger=hist:keys=orig_cpu,dest_cpu:size=8192
+
 hackbench_once() { # VARIANT OPTION...
 	variant=$1
 	shift
-	trigger=hist:keys=orig_cpu,dest_cpu:size=8192
-	echo "$trigger" >$event/trigger
-	was=$(delay) kicked=$(ipis) took=$(pulled)
+	was=$(delay) kicked=$(ipis) took=$(pulled) moved=$(hits)
 	roost load hackbench "$@" >/tmp/load || {
 		echo "$variant: roost load hackbench $* failed" >&2
 		exit 1
 	}
 	waited=$(($(delay) - was)) kicked=$(($(ipis) - kicked)) took=$(($(pulled) - took))
-	# shellcheck disable=SC2046
-	set -- $(hits)
-	echo "!$trigger" >$event/trigger
-	echo "run $variant seconds=$(field seconds) migrations=$1 across_llcs=$2 pulled=$took switches=$(field switches) interrupts=$kicked user_s=$(field user_seconds) system_s=$(field system_seconds) run_delay_us=$waited p95_ns=$(field p95) p99_ns=$(field p99)"
+	now=$(hits)
+	echo "run $variant seconds=$(field seconds) migrations=$((${now% *} - ${moved% *})) across_llcs=$((${now#* } - ${moved#* })) pulled=$took switches=$(field switches) interrupts=$kicked user_s=$(field user_seconds) system_s=$(field system_seconds) run_delay_us=$waited p95_ns=$(field p95) p99_ns=$(field p99)"
 }
 
 case $what in
 hackbench)
 	echo 1 >/proc/sys/kernel/sched_schedstats
+	echo "$trigger" >$event/trigger
 	r=0
 	while [ $r -lt "$rounds" ]; do
 		r=$((r + 1))
