@@ -73,6 +73,7 @@ for v in 6.12 7.3; do
 	cmp "$tmp/out" "$tmp/diff" >"$tmp/log" 2>&1 || status=1
 	ok "$v: applies what --check showed" $status
 	says "$v: names the release" "$tmp/diff" 'SELECT_BIAS_PREV'
+	says "$v: there is a bit for every switch" "$tmp/diff" 'u64 sysctl_sched_features'
 	run "$v: a second time is refused" 2 "$apply" "$t"
 	says "$v: ... and says how to go on" "$tmp/log" '--revert'
 	run "$v: revert" 0 "$apply" "$t" --revert

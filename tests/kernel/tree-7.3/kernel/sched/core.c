@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define SCHED_FEAT(name, enabled)	\
+	(1UL << __SCHED_FEAT_##name) * enabled |
+__read_mostly unsigned int sysctl_sched_features =
+#include "features.h"
+	0;
+#undef SCHED_FEAT
