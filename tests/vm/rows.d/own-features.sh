@@ -4,15 +4,18 @@
 # shellcheck shell=sh
 sched=/sys/kernel/debug/sched
 event=/sys/kernel/tracing/events/sched/sched_migrate_task
+# Switched on once: QEMU's emulation may die of code that is patched while other CPUs run it.
+echo 'hist:keys=common_type' >$event/trigger
+hits() { sed -n 's/^ *Hits: //p' $event/hist; }
 migrations() { # COMMAND...
-	echo 'hist:keys=common_type' >$event/trigger
+	before=$(hits)
 	"$@" >/dev/null || fail "$* failed"
-	sed -n 's/^ *Hits: //p' $event/hist
-	echo '!hist:keys=common_type' >$event/trigger
+	echo $(($(hits) - before))
 }
 off() { for f in NO_SELECT_BIAS_PREV NO_UTIL_FITS_CAPACITY NO_IDLE_GRACE; do echo $f >$sched/features; done; }
 on() { for f; do echo "$f" >$sched/features; done; }
-load="hackbench -g 2 -f 4 -l 100 -s 100"
+# shellcheck disable=SC2086
+load="roost load hackbench -g 8 -f 4 -l 1000 -s 100 -T -p"
 total_off=0 total_fits=0 total_grace=0
 for i in 1 2 3; do
 	off
