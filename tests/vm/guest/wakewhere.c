@@ -50,6 +50,7 @@ static void *wakee(void *arg)
 	for (;;) {
 		unsigned int seen;
 
+		bind(0, 2, 2);  /* a busy one for its recent CPU: that would come before the sibling */
 		bind(0, 0, 0);
 		seen = atomic_fetch_add(&turn, 1) + 1;
 		while (atomic_load(&turn) == seen)

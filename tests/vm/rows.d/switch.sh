@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Features are switched while a load runs, every combination of $1 rounds.
+# Features are switched while a load runs: one after the other, $1 rounds, then all of them on and off at once, $2 times.
 # shellcheck shell=sh
 roost_up
 busy 3
@@ -14,6 +14,13 @@ while [ $i -lt "$1" ]; do
 	i=$((i + 1))
 	roost_alive "after switching features"
 done
+i=0
+while [ $i -lt "$2" ]; do
+	roost set idle-smt=on idle-grace=1ms util-fits=on bias-prev=on >/tmp/set 2>&1 || fail "roost set, all on: $(cat /tmp/set)"
+	roost set idle-smt=off idle-grace=0 util-fits=off bias-prev=off >/tmp/set 2>&1 || fail "roost set, all off: $(cat /tmp/set)"
+	i=$((i + 1))
+done
+roost_alive "after switching all features on and off $2 times"
 [ ! -e /tmp/lost ] || fail "$(cat /tmp/lost)"
 roost_down
 pass
