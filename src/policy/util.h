@@ -39,13 +39,17 @@ static const u32 policy_util_fine[32] __attribute__((unused)) = {
 /* 2^(-delta / 32 ms), of 2^32 (so 1 is 2^32). */
 policy_inline u64 policy_util_decay(u64 delta_ns)
 {
-	u64 halvings = delta_ns / ROOST_UTIL_HALF_LIFE_NS;
-	u64 rest = delta_ns % ROOST_UTIL_HALF_LIFE_NS;  /* in 1/1024: 31250 ns each */
-	u64 step = rest / 31250, tail = rest % 31250;
-	u64 factor;
+	u64 halvings = 0, step, tail, factor;
 
-	if (halvings >= 32)
-		return 0;
+	if (POLICY_UNLIKELY(delta_ns >= ROOST_UTIL_HALF_LIFE_NS)) {
+		halvings = delta_ns / ROOST_UTIL_HALF_LIFE_NS;
+		delta_ns -= halvings * ROOST_UTIL_HALF_LIFE_NS;
+		if (halvings >= 32)
+			return 0;
+	}
+	/* in 1/1024, 31250 ns each: a multiplication by 2^32 / 31250, cut off, so that the rest may be 223 ns longer than that */
+	step = (delta_ns * 137438) >> 32;
+	tail = delta_ns - step * 31250;
 	factor = step >= 32 ? policy_util_coarse[policy_index32(step >> 5)] : 1ULL << 32;
 	if (step & 31)
 		factor = (factor * policy_util_fine[policy_index32(step)]) >> 32;
