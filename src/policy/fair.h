@@ -34,6 +34,8 @@ policy_inline u64 policy_virtual(u64 delta_ns, u32 weight)
 {
 	if (POLICY_LIKELY(weight == ROOST_WEIGHT_NICE0))
 		return delta_ns;
+	if (POLICY_LIKELY(weight == ROOST_WEIGHT_NICE0))
+		return delta_ns;
 	return delta_ns * ROOST_WEIGHT_NICE0 / (weight ? weight : 1);
 }
 
