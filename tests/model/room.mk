@@ -4,7 +4,7 @@ MODEL := $(patsubst tests/model/%.c,$(B)/model/%,$(filter-out %_reference.c,$(wi
 
 $(B)/model/%: tests/model/%.c $(B)/libroost-all.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MT $@ -MF $@.d $(filter %.c %.o %.a,$^) $(LDFLAGS) -o $@ $(LDLIBS)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -Itests -MT $@ -MF $@.d $< $(filter %.o %.a,$^) $(LDFLAGS) -o $@ $(LDLIBS)
 
 $(B)/model/policy_model: $(B)/obj/tests/model/policy_reference.o
 
