@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What the placement features do to a load that leaves CPUs idle, against roost's base, $1 rounds in turn: util-fits with bias-prev
 # makes migrations at least 60 % fewer and costs no time; idle-grace wakes fewer CPUs from idle; each one's rule counts.
-# The CPUs take turns in one host thread: a task waits longer there than it would, and steal-delay is set accordingly, for all.
+# The 16 CPUs take turns in one host thread: whoever waits there waits up to 16 times as long, and steal-delay is 16 times its
+# default for all. A new task's first place is no migration.
 # shellcheck shell=sh
-roost_up --set steal-delay=2ms
+roost_up --set steal-delay=8ms
 off="idle-smt=off util-fits=off bias-prev=off idle-grace=0"
-moved() { roost stat --json | awk '/"(core|llc|node|far)": [0-9]/ { gsub(/[^0-9]/, ""); n += $0 } END { print n + 0 }'; }
+moved() { roost stat --json | awk '
+	/": [{]/ { fork = /"fork-/ } !fork && /"(core|llc|node|far)": [0-9]/ { gsub(/[^0-9]/, ""); n += $0 } END { print n + 0 }'; }
 cs() { awk '{ printf "%d", $1 * 100 }' /proc/uptime; }
 run() { # LABEL KNOBS...: adds to the label's sums
 	label=$1
