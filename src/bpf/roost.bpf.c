@@ -224,7 +224,7 @@ void BPF_PROG(roost_enqueue, struct task_struct *p, u64 enq_flags)
 		compat_insert(p, ROOST_DSQ_LOCAL, t->slice_ns, enq_flags);
 		return;
 	}
-	if (wakeup && policy_preempts(c, t, policy_curr_deadline(c))) {
+	if (wakeup && policy_preempts(c, t)) {
 		COUNT(nr_preempt);
 		if (POLICY_UNLIKELY(ext_may_hold(cpu))) {
 			/* the CPU decides in dispatch whether its task is in a critical section */
