@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * decide_round.h - what the decision benchmark measures, the same natively and as BPF: rounds of one decision, each timed by
- * itself. The host defines decide_clock(), decide_count(ns) and decide_progress().
+ * itself. The host defines decide_clock().
  */
 #ifndef ROOST_BPF_DECIDE_ROUND_H
 #define ROOST_BPF_DECIDE_ROUND_H

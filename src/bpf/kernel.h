@@ -147,6 +147,7 @@ enum cpuhp_state {
 #define ROOST_FLAG(type, name) ((u64)bpf_core_enum_value(enum type, name))
 
 #define ROOST_DSQ_LOCAL (1ULL << 63 | 2) /* SCX_DSQ_LOCAL: the same in every version */
+#define ROOST_DSQ_LOCAL_ON (3ULL << 62)  /* SCX_DSQ_LOCAL_ON, to which the CPU is added: likewise */
 
 #define ROOST_SCX_QUEUED 1u /* SCX_TASK_QUEUED: the same in every version */
 

@@ -5,7 +5,8 @@
  * Queue number = CPU number. Who runs what is decided by the order of deadlines in the CPU's own queue;
  * a task goes straight to the local queue only where an idle CPU was claimed for it or where it preempts,
  * and always to the local queue of the CPU it is being put on, never to another's (that races with a
- * change of its affinity). Everything else is pulled by the CPU that runs it.
+ * change of its affinity). Everything else is pulled by the CPU that runs it, or, where that is being
+ * taken down and runs no dispatch any more, handed back to it by the one that found it (hand_back).
  */
 #ifndef ROOST_BPF_QUEUE_H
 #define ROOST_BPF_QUEUE_H
@@ -188,11 +189,42 @@ __noinline bool pull_one(s32 cpu, s32 from, u32 rule, u64 pid)
 	return moved;
 }
 
+/*
+ * @from is on its way out, dispatches nothing any more, and what is bound to it waits in its queue: its kernel threads, on
+ * which the kernel may wait before it takes the CPU down. The first of them goes to the local queue there, from which the
+ * CPU still runs tasks; the next one when somebody looks here again.
+ */
+__noinline int hand_back(s32 from)
+{
+	u64 looked = 0, limit = policy_read(pull_look);
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+
+	if (!bpf_iter_scx_dsq_new(&it, (u64)from, 0)) {
+		while ((p = bpf_iter_scx_dsq_next(&it))) {
+			if (looked++ >= limit)
+				break;
+			if (movable(p) || scx_bpf_task_cpu(p) != from)
+				continue;
+			if (compat_move(&it, p, ROOST_DSQ_LOCAL_ON | (u32)from, 0))
+				scx_bpf_kick_cpu(from, 0);
+			break;
+		}
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+	return 0;
+}
+
 static __always_inline bool pull(s32 cpu, s32 from, u32 rule)
 {
 	u64 pid = pull_whom(cpu, from, rule == ROOST_RULE_BALANCE);
+	struct roost_cpu *v = env_cpu(from);
 
-	return pid && pull_one(cpu, from, rule, pid);
+	if (pid)
+		return pull_one(cpu, from, rule, pid);
+	if (POLICY_UNLIKELY(v && !(policy_read(v->flags) & ROOST_CPU_ONLINE)))
+		hand_back(from);
+	return false;
 }
 
 #endif

@@ -218,13 +218,12 @@ void BPF_PROG(roost_enqueue, struct task_struct *p, u64 enq_flags)
 	w = env_word(c->word);
 	bit = policy_bit(cpu);
 	if (w && (policy_read(w->idle) & bit) && (policy_word_clear(&w->idle, bit) & bit)) {
-		policy_core_busy(cpu);
 		t->wait_start_ns = now;
 		COUNT(nr_kicks_idle); /* by the kernel itself, which wakes an idle CPU that is given a task */
 		compat_insert(p, ROOST_DSQ_LOCAL, t->slice_ns, enq_flags);
 		return;
 	}
-	if (wakeup && policy_preempts(c, t)) {
+	if (wakeup && policy_preempts(c, t, policy_curr_deadline(c))) {
 		COUNT(nr_preempt);
 		if (POLICY_UNLIKELY(ext_may_hold(cpu))) {
 			/* the CPU decides in dispatch whether its task is in a critical section */

@@ -156,10 +156,22 @@ policy_inline void policy_end(struct roost_cpu *c)
 }
 
 /*
- * A wakeup preempts when its deadline is earlier than the running task's; anything preempts SCHED_IDLE,
- * which itself, like SCHED_BATCH, preempts nobody.
+ * The running task's deadline, its slice shared by those that are runnable by now: measured like a wakee's. One that began
+ * alone has a whole slice before it, and would be preempted by every wakee whose slice is a shared one.
  */
-policy_inline bool policy_preempts(struct roost_cpu *c, const struct roost_task *t)
+policy_inline u64 policy_curr_deadline(struct roost_cpu *c)
+{
+	u64 deadline = policy_read(c->curr_deadline), shared;
+
+	shared = policy_read(c->curr_vruntime) + policy_virtual(policy_slice(policy_read(c->nr_runnable)), policy_read(c->curr_weight));
+	return policy_before(shared, deadline) ? shared : deadline;
+}
+
+/*
+ * A wakeup preempts when its deadline is earlier than the running task's, @curr_deadline; anything preempts SCHED_IDLE, which
+ * itself, like SCHED_BATCH, preempts nobody.
+ */
+policy_inline bool policy_preempts(struct roost_cpu *c, const struct roost_task *t, u64 curr_deadline)
 {
 	if (!policy_read(c->curr_weight))
 		return false;
@@ -169,7 +181,7 @@ policy_inline bool policy_preempts(struct roost_cpu *c, const struct roost_task 
 		return true;
 	if (t->flags & ROOST_TASK_BATCH)
 		return false;
-	return policy_before(t->deadline, policy_read(c->curr_deadline));
+	return policy_before(t->deadline, curr_deadline);
 }
 
 #endif

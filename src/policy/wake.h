@@ -151,6 +151,19 @@ policy_inline s32 policy_target(env_task *p, const struct policy_wake *w, u8 *ru
 	return w->prev;
 }
 
+/* Takes @cpu for the wakee, by @rule, if it is ok; else returns false and leaves @ch as it is. */
+policy_inline bool policy_choose(struct roost_choice *ch, const struct policy_wake *w, s32 cpu, u32 rule)
+{
+	int taken = policy_take(cpu, w->flags & POLICY_WAKE_IDLE_CLASS, w->now_ns);
+
+	if (taken == POLICY_NOT_OK)
+		return false;
+	ch->cpu = cpu;
+	ch->rule = (u16)rule;
+	ch->claimed = taken == POLICY_OK_CLAIMED;
+	return true;
+}
+
 /*
  * One CPU tried for steps 1, 2 and 4: ok, or, with util-fits, the task fits. @rule is the rule of "ok";
  * the rule of "fits" follows it in rules.def.
@@ -158,18 +171,14 @@ policy_inline s32 policy_target(env_task *p, const struct policy_wake *w, u8 *ru
 policy_inline bool policy_try(struct roost_choice *ch, const struct policy_wake *w, struct roost_cpu *c, s32 cpu,
 			      u32 rule, u32 step)
 {
-	int taken = policy_take(cpu, w->flags & POLICY_WAKE_IDLE_CLASS, w->now_ns);
-
-	if (taken == POLICY_NOT_OK) {
-		if (POLICY_LIKELY(!policy_read(env_knobs()->util_fits)) || !policy_fits(c, w->task_util)) {
-			POLICY_PASS(ch, step, POLICY_PASS_BUSY);
-			return false;
-		}
-		rule++;
+	if (policy_choose(ch, w, cpu, rule))
+		return true;
+	if (POLICY_LIKELY(!policy_read(env_knobs()->util_fits)) || !policy_fits(c, w->task_util)) {
+		POLICY_PASS(ch, step, POLICY_PASS_BUSY);
+		return false;
 	}
 	ch->cpu = cpu;
-	ch->rule = (u16)rule;
-	ch->claimed = taken == POLICY_OK_CLAIMED;
+	ch->rule = (u16)(rule + 1);
 	return true;
 }
 
@@ -178,7 +187,6 @@ policy_fn bool policy_smt_sibling(struct roost_choice *ch policy_nonnull, env_ta
 				    const struct policy_wake *w policy_nonnull)
 {
 	struct roost_cpu *v = env_cpu(w->prev), *s;
-	int taken;
 	s32 cpu;
 	u32 i;
 
@@ -192,13 +200,8 @@ policy_fn bool policy_smt_sibling(struct roost_choice *ch policy_nonnull, env_ta
 		if (cpu == w->prev || !s || !policy_shares(s, v) || !env_allowed(p, cpu) ||
 		    env_domain(cpu) != env_domain(w->prev))
 			continue;
-		taken = policy_take(cpu, w->flags & POLICY_WAKE_IDLE_CLASS, w->now_ns);
-		if (taken == POLICY_NOT_OK)
-			continue;
-		ch->cpu = cpu;
-		ch->rule = ROOST_RULE_IDLE_SMT;
-		ch->claimed = taken == POLICY_OK_CLAIMED;
-		return true;
+		if (policy_choose(ch, w, cpu, ROOST_RULE_IDLE_SMT))
+			return true;
 	}
 	return false;
 }
@@ -265,18 +268,8 @@ policy_fn bool policy_scan_core(struct roost_choice *ch policy_nonnull, env_task
 					policy_word_clear(&word->core, policy_bit(cpu));
 				continue;
 			}
-			switch (policy_take(cpu, w->flags & POLICY_WAKE_IDLE_CLASS, w->now_ns)) {
-			case POLICY_NOT_OK:
-				continue;
-			case POLICY_OK_CLAIMED:
-				ch->claimed = 1;
-				break;
-			case POLICY_OK_BUSY:
-				break;
-			}
-			ch->cpu = cpu;
-			ch->rule = ROOST_RULE_SCAN_CORE;
-			return true;
+			if (policy_choose(ch, w, cpu, ROOST_RULE_SCAN_CORE))
+				return true;
 		}
 	}
 	return false;
@@ -294,7 +287,6 @@ policy_fn bool policy_scan_cpu(struct roost_choice *ch policy_nonnull, env_task 
 	/* seen: 64 bits wide, as the verifier forgets the value of such between rounds and so sees the end */
 	u64 found, range, mask, below, spin, seen = 0;
 	struct roost_llc_word *word;
-	int taken;
 	u32 i, j;
 
 	if (!l)
@@ -334,16 +326,10 @@ policy_fn bool policy_scan_cpu(struct roost_choice *ch policy_nonnull, env_task 
 			c = env_cpu(cpu);
 			if (!c || env_domain(cpu) != env_domain(target))
 				continue;
-			taken = policy_take(cpu, idle_class, w->now_ns);
-			if (taken == POLICY_NOT_OK) {
-				if (grace && !policy_grace_runs(c, w->now_ns))
-					policy_word_clear(&word->grace, policy_bit(cpu));
-				continue;
-			}
-			ch->cpu = cpu;
-			ch->rule = ROOST_RULE_SCAN_CPU;
-			ch->claimed = taken == POLICY_OK_CLAIMED;
-			return true;
+			if (policy_choose(ch, w, cpu, ROOST_RULE_SCAN_CPU))
+				return true;
+			if (grace && !policy_grace_runs(c, w->now_ns))
+				policy_word_clear(&word->grace, policy_bit(cpu));
 		}
 		seen += policy_popcount(range);
 	}

@@ -13,17 +13,9 @@ static bool sibling_of_target(struct sim_task *t, const struct policy_wake *w, s
 
 	for (u32 i = 0; i < c->nr_siblings; i++) {
 		s32 cpu = c->siblings[i];
-		int taken;
 
-		if (!env_allowed(t, cpu))
-			continue;
-		taken = policy_take(cpu, w->flags & POLICY_WAKE_IDLE_CLASS, w->now_ns);
-		if (taken == POLICY_NOT_OK)
-			continue;
-		ch->cpu = cpu;
-		ch->rule = ROOST_RULE_IDLE_SMT;
-		ch->claimed = taken == POLICY_OK_CLAIMED;
-		return true;
+		if (env_allowed(t, cpu) && policy_choose(ch, w, cpu, ROOST_RULE_IDLE_SMT))
+			return true;
 	}
 	return false;
 }

@@ -55,9 +55,9 @@ bool sim_preempts(struct sim *s, uint32_t cpu, const struct sim_task *t)
 
 	if (s->cfg->pull == SIM_PULL_ROOST || p->curr_idle_class || !p->curr_weight ||
 	    (t->rt.flags & (ROOST_TASK_IDLE_CLASS | ROOST_TASK_BATCH)))
-		return policy_preempts(p, &t->rt);
+		return policy_preempts(p, &t->rt, policy_curr_deadline(p));
 	if (!by_latency(s))
-		return policy_preempts(p, &t->rt) && !policy_before(policy_curr_vruntime(p, s->now), p->curr_deadline);
+		return policy_preempts(p, &t->rt, p->curr_deadline) && !policy_before(policy_curr_vruntime(p, s->now), p->curr_deadline);
 	lead = (int64_t)(policy_curr_vruntime(p, s->now) - t->rt.vruntime);
 	return lead > (int64_t)policy_virtual((u64)sim_cost(s, COST_WAKEUP_GRAN), t->rt.weight);
 }

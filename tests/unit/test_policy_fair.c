@@ -202,11 +202,32 @@ static void who_preempts_whom(void **state)
 					       .curr_deadline = base };
 			struct roost_task t = { .weight = 1024, .flags = rows[i].flags, .deadline = base + (u64)rows[i].ahead };
 
-			assert_int_equal(policy_preempts(&c, &t), rows[i].preempts);
+			assert_int_equal(policy_preempts(&c, &t, base), rows[i].preempts);
 			if (base != 1000)
 				break;
 		}
 	}
+}
+
+/* A task that began alone, with a whole slice before it, is not preempted by every wakee with a shared slice. */
+static void who_runs_shares_its_slice_with_those_who_come(void **state)
+{
+	struct roost_task curr = { .weight = 1024, .vruntime = 5000000 }, wakee = { .weight = 1024, .vruntime = 5000000 };
+	struct roost_cpu c = { .nr_runnable = 1, .vtime = 5000000 };
+
+	policy_set_deadline(&curr, c.nr_runnable);
+	policy_begin(&c, &curr, 1000);
+	assert_int_equal(policy_curr_deadline(&c), curr.deadline);
+	c.nr_runnable = 2;
+	policy_set_deadline(&wakee, c.nr_runnable);
+	assert_true(policy_before(wakee.deadline, c.curr_deadline));
+	assert_false(policy_preempts(&c, &wakee, policy_curr_deadline(&c)));
+	wakee.vruntime--;                                       /* it has had less: it comes first */
+	policy_set_deadline(&wakee, c.nr_runnable);
+	assert_true(policy_preempts(&c, &wakee, policy_curr_deadline(&c)));
+	c.nr_runnable = 1;                                      /* a slice that has shrunk does not grow again by that */
+	c.curr_deadline = 5000000 + 10;
+	assert_int_equal(policy_curr_deadline(&c), 5000000 + 10);
 }
 
 #define TEST(f) cmocka_unit_test_setup(f, setup)
@@ -226,6 +247,7 @@ int main(void)
 		TEST(running_is_charged_once),
 		TEST(deadlines_are_a_slice_ahead_and_two_for_who_yields),
 		TEST(who_preempts_whom),
+		TEST(who_runs_shares_its_slice_with_those_who_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,19 @@ roost_down() {
 	[ "$(scx_state)" = disabled ] || fail "roost is gone and sched_ext is $(scx_state)"
 }
 
+# roost_killed: kills it with SIGKILL and returns when the kernel's own scheduler has taken over.
+roost_killed() {
+	! plain || return 0
+	kill -KILL $roost_pid
+	wait $roost_pid 2>/dev/null
+	i=0
+	while [ "$(scx_state)" != disabled ]; do
+		i=$((i + 1))
+		[ $i -lt 100 ] || fail "the loader is dead and sched_ext is $(scx_state) after 10 s"
+		sleep 0.1
+	done
+}
+
 # field NAME LINE...: the number after NAME in "… NAME 12 …".
 field() {
 	name=$1

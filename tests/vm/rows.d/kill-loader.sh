@@ -7,14 +7,7 @@ bench=$!
 hog 4 4 >/tmp/hogs &
 hogs=$!
 sleep 1
-kill -KILL $roost_pid
-wait $roost_pid 2>/dev/null
-i=0
-while [ "$(scx_state)" != disabled ]; do
-	i=$((i + 1))
-	[ $i -lt 100 ] || fail "the loader is dead and sched_ext is $(scx_state) after 10 s"
-	sleep 0.1
-done
+roost_killed
 wait $bench || fail "hackbench did not survive: $(cat /tmp/hackbench)"
 wait $hogs || fail "a hog did not survive"
 roost_up

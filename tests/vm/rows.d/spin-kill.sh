@@ -13,14 +13,7 @@ for round in 1 2 3; do
 	sleep 1
 	windows=$(spin_counter spin_windows)
 	[ "$windows" -gt 0 ] || fail "nothing spins"
-	kill -KILL $roost_pid
-	wait $roost_pid 2>/dev/null
-	i=0
-	while [ "$(scx_state)" != disabled ]; do
-		i=$((i + 1))
-		[ $i -lt 100 ] || fail "the loader is dead and sched_ext is $(scx_state) after 10 s"
-		sleep 0.1
-	done
+	roost_killed
 	spin_threads 0 "after SIGKILL"
 	wait $bench || fail "pingpong did not survive: $(cat /tmp/pingpong)"
 	note "round $round: killed after $windows windows; all of it took $(($(ms) - begin)) ms"
