@@ -91,19 +91,19 @@ static __always_inline bool movable(struct task_struct *p)
 }
 
 /*
- * Takes a task that waits in @from's queue: the one that has waited longest of the first few, and, unless
- * @balance, only if it has waited long enough. Puts it on this CPU's local queue. Called from dispatch.
- */
-/*
- * How many of a queue are looked at. A variable: of a count that is compared with a constant the verifier
- * follows every value, and with it every way through the loop.
+ * How many of a queue are looked at, and how many for one that is overdue, which is far behind. Variables: of a count that is
+ * compared with a constant the verifier follows every value, and with it every way through the loop.
  */
 u32 pull_look = 24;
+u32 overdue_look = 4096;
 
-/* The pid of the task to take from @from's queue, 0 if there is none. */
-__noinline u64 pull_whom(s32 cpu, s32 from, u32 balance)
+/*
+ * The pid of the task that @cpu takes from @from's queue by @rule, 0 if there is none: the one that has waited longest of those
+ * looked at, if it has waited long enough. For balance any wait is; overdue are those of @cpu's own queue.
+ */
+__noinline u64 pull_whom(s32 cpu, s32 from, u32 rule)
 {
-	u64 best = 0, looked = 0, limit = policy_read(pull_look);
+	u64 best = 0, looked = 0, limit = rule == ROOST_RULE_OVERDUE ? policy_read(overdue_look) : policy_read(pull_look);
 	u64 now = env_now(), oldest = 0, first = 0;
 	struct roost_cpu *v = env_cpu(from);
 	struct bpf_iter_scx_dsq it;
@@ -123,10 +123,15 @@ __noinline u64 pull_whom(s32 cpu, s32 from, u32 balance)
 				first = t->wait_start_ns;
 			if (best && !policy_before(t->wait_start_ns, oldest))
 				continue;
-			if (!balance && !policy_may_steal(v, t->wait_start_ns, now))
-				continue;
-			if (p->migration_disabled || (t->flags & ROOST_TASK_SPINNER) || !env_allowed(p, cpu))
-				continue;
+			if (rule == ROOST_RULE_OVERDUE) {
+				if (!policy_overdue(t->wait_start_ns, now))
+					continue;
+			} else {
+				if (rule != ROOST_RULE_BALANCE && !policy_may_steal(v, t->wait_start_ns, now))
+					continue;
+				if (p->migration_disabled || (t->flags & ROOST_TASK_SPINNER) || !env_allowed(p, cpu))
+					continue;
+			}
 			best = (u64)p->pid;
 			oldest = t->wait_start_ns;
 		}
@@ -147,7 +152,7 @@ static __always_inline void count_pull(s32 cpu, s32 from, u32 rule)
 		return;
 	s->rule[rule]++;
 	s->rule_distance[rule][d]++;
-	if (rule != ROOST_RULE_BALANCE)
+	if (rule != ROOST_RULE_BALANCE && rule != ROOST_RULE_OVERDUE)
 		s->rule_idle[rule]++;
 }
 
@@ -173,7 +178,9 @@ __noinline bool pull_one(s32 cpu, s32 from, u32 rule, u64 pid)
 			if (!t || !compat_move(&it, p, ROOST_DSQ_LOCAL, 0))
 				break;
 			moved = true;
-			if (rule == ROOST_RULE_BALANCE && t->cpu == from) {
+			if (rule == ROOST_RULE_OVERDUE) {
+				policy_forgive(t, c, env_now());
+			} else if (rule == ROOST_RULE_BALANCE && t->cpu == from) {
 				policy_balance_place(t, v, c);
 				t->cpu = cpu;
 			} else {
@@ -217,7 +224,7 @@ __noinline int hand_back(s32 from)
 
 static __always_inline bool pull(s32 cpu, s32 from, u32 rule)
 {
-	u64 pid = pull_whom(cpu, from, rule == ROOST_RULE_BALANCE);
+	u64 pid = pull_whom(cpu, from, rule);
 	struct roost_cpu *v = env_cpu(from);
 
 	if (pid)

@@ -9,8 +9,8 @@
  *   enqueue      everything else: placed by virtual time, queued on the CPU, which it may preempt.
  *   dispatch     the CPU takes its own earliest deadline, else steals what waited too long, nearest first.
  *   running, stopping, quiescent   charged, averaged, counted out.
- *   tick         charges a long run, shares the slice, sends for help when a task waits too long, and hands
- *                one over when this CPU has fallen behind (slow balance).
+ *   tick         charges a long run, shares the slice, sends for help when a task waits too long, gives the CPU
+ *                to one that waits for ever, and hands one over when this CPU has fallen behind (slow balance).
  *
  * Not here: any choice (src/policy), any kernel version (compat.h).
  */
@@ -320,7 +320,10 @@ void BPF_PROG(roost_dispatch, s32 cpu, struct task_struct *prev)
 		c->pull_from = -1;
 		v = env_cpu(from);
 		if (v) {
-			rule = policy_read(c->nr_runnable) ? ROOST_RULE_BALANCE : policy_steal_rule(v, c);
+			if (from == cpu)
+				rule = ROOST_RULE_OVERDUE;
+			else
+				rule = policy_read(c->nr_runnable) ? ROOST_RULE_BALANCE : policy_steal_rule(v, c);
 			if (pull(cpu, from, rule))
 				return;
 		}
@@ -355,6 +358,7 @@ void BPF_PROG(roost_dispatch, s32 cpu, struct task_struct *prev)
 
 /* ---- a task's states ---- */
 
+/* Class and weight, of a task that is not queued and not counted. */
 static __always_inline void take_attributes(struct roost_task *t, struct task_struct *p)
 {
 	t->flags &= ~(ROOST_TASK_IDLE_CLASS | ROOST_TASK_BATCH);
@@ -362,7 +366,7 @@ static __always_inline void take_attributes(struct roost_task *t, struct task_st
 		t->flags |= ROOST_TASK_IDLE_CLASS;
 	else if (p->policy == SCHED_BATCH)
 		t->flags |= ROOST_TASK_BATCH;
-	t->weight = policy_weight(p->static_prio - 120, p->policy == SCHED_IDLE);
+	policy_reweight(t, t->cpu >= 0 ? env_cpu(t->cpu) : 0, policy_weight(p->static_prio - 120, p->policy == SCHED_IDLE), env_now());
 }
 
 SEC("struct_ops/roost_runnable")
@@ -593,6 +597,11 @@ void BPF_PROG(roost_tick, struct task_struct *p)
 	}
 	if (POLICY_LIKELY(!policy_read(c->nr_queued)))
 		return;
+	if (POLICY_UNLIKELY(policy_overdue(policy_read(c->oldest_wait_ns), now))) {
+		policy_write(c->pull_from, cpu);
+		compat_set_slice(p, 0);
+		return;
+	}
 	if (now - policy_read(c->curr_start_ns) >= policy_slice(policy_read(c->nr_runnable)))
 		compat_set_slice(p, 0);
 	if (policy_has_stealable(c, now))

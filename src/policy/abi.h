@@ -123,7 +123,7 @@ struct roost_cpu {
 	u32 capacity_max;           /* capacity with nothing taken away */
 	u64 rt_stamp_ns;
 	u32 rt_avg;                 /* geometric average of what higher classes take, of ROOST_UTIL_ONE */
-	s32 pull_from;              /* slow balance: take a task from here at the next dispatch; -1 = none */
+	s32 pull_from;              /* take a task from here at the next dispatch; itself: one that is overdue; -1 = none */
 	u64 spin_window_ns;         /* idle-spin: the current adaptive window */
 	u64 spin_start_ns;          /* 0 = not spinning */
 	u64 spin_spent_ns;          /* in the budget second that began at spin_second_ns */

@@ -34,8 +34,6 @@ policy_inline u64 policy_virtual(u64 delta_ns, u32 weight)
 {
 	if (POLICY_LIKELY(weight == ROOST_WEIGHT_NICE0))
 		return delta_ns;
-	if (POLICY_LIKELY(weight == ROOST_WEIGHT_NICE0))
-		return delta_ns;
 	return delta_ns * ROOST_WEIGHT_NICE0 / (weight ? weight : 1);
 }
 
@@ -111,6 +109,55 @@ policy_fn int policy_place(struct roost_task *t policy_nonnull, struct roost_cpu
 	t->vruntime = policy_vtime(to, now) - (u64)lag;
 	t->flags &= ~ROOST_TASK_SLEPT;
 	return 0;
+}
+
+/* @lag of a task of weight @from in the measure of weight @to: as much time of the CPU. At most a slice, as everywhere. */
+policy_inline s64 policy_scale_lag(s64 lag, u32 from, u32 to)
+{
+	u64 most = policy_virtual(policy_read(env_knobs()->slice_ns), from);
+	u64 size = policy_min(lag < 0 ? -(u64)lag : (u64)lag, most);
+
+	size = size * from / (to ? to : 1);
+	return lag < 0 ? -(s64)size : (s64)size;
+}
+
+/*
+ * The task, not queued and charged up to now, gets another weight: it is owed, or owes, as much time of the CPU as before.
+ * @c is the CPU whose frame its vruntime is in, NULL for a new task. What SCHED_IDLE ran in a slice is a second of its own
+ * virtual time: a nice 0 that began with such a debt would wait for it.
+ */
+policy_inline void policy_reweight(struct roost_task *t, struct roost_cpu *c, u32 weight, u64 now)
+{
+	u64 vtime;
+
+	if (weight == t->weight)
+		return;
+	if (c && t->weight) {
+		vtime = policy_vtime(c, now);
+		t->vruntime = vtime - (u64)policy_scale_lag((s64)(vtime - t->vruntime), t->weight, weight);
+		t->lag = policy_scale_lag(t->lag, t->weight, weight);
+	}
+	t->weight = weight;
+}
+
+/*
+ * A task waits for its turn no longer than this, whatever the weights: of one of weight 3 beside one of 88761 the order of
+ * deadlines would ask for minutes, and the kernel takes a scheduler off that lets a task wait for 30 s.
+ */
+#define POLICY_WAIT_MAX_NS 5000000000ULL
+
+policy_inline bool policy_overdue(u64 wait_start_ns, u64 now)
+{
+	return wait_start_ns && policy_before(wait_start_ns + POLICY_WAIT_MAX_NS, now);
+}
+
+/* An overdue task gets its turn: what it had in advance is forgiven, or the queue's virtual time would jump to it. */
+policy_inline void policy_forgive(struct roost_task *t, struct roost_cpu *c, u64 now)
+{
+	u64 vtime = policy_vtime(c, now);
+
+	if (policy_before(vtime, t->vruntime))
+		t->vruntime = vtime;
 }
 
 policy_inline void policy_set_deadline(struct roost_task *t, u32 nr_runnable)

@@ -150,7 +150,7 @@ static struct sim_task *pull_newidle(struct sim *s, uint32_t cpu)
 	return t;
 }
 
-/* roost: a CPU whose tasks wait too long, or that is far behind this one, asked it to take a task. */
+/* roost: a CPU whose tasks wait too long, or that is far behind this one, asked it to take a task. Itself: one that is overdue. */
 struct sim_task *sim_pull_asked(struct sim *s, uint32_t cpu)
 {
 	struct roost_cpu *p = &s->pcpu[cpu];
@@ -158,9 +158,19 @@ struct sim_task *sim_pull_asked(struct sim *s, uint32_t cpu)
 	struct sim_task *t;
 
 	p->pull_from = -1;
-	t = from == (s32)cpu ? NULL : sim_queue_oldest(s, (uint32_t)from, cpu);
+	t = sim_queue_oldest(s, (uint32_t)from, cpu);
 	if (!t)
 		return NULL;
+	if (from == (s32)cpu) {
+		if (!policy_overdue(t->rt.wait_start_ns, s->now))
+			return NULL;
+		s->f.rule[ROOST_RULE_OVERDUE]++;
+		sim_queue_remove(s, cpu, t);
+		policy_unqueued(p, from, &t->rt);
+		policy_forgive(&t->rt, p, s->now);
+		sim_set_deadline(s, t, p->nr_runnable);
+		return t;
+	}
 	if (p->nr_runnable) {
 		s->f.rule[ROOST_RULE_BALANCE]++;
 		s->f.balance_pulls++;
@@ -185,6 +195,14 @@ struct sim_task *sim_pull(struct sim *s, uint32_t cpu)
 }
 
 /* ---- the tick ---- */
+/* @to is to take a task that waits on @cpu. */
+static void ask(struct sim *s, uint32_t cpu, uint32_t to)
+{
+	s->pcpu[to].pull_from = (s32)cpu;
+	if (!evq_is_set(&s->q, slot_kick(s, to)))
+		evq_set(&s->q, slot_kick(s, to), s->now + (to == cpu ? 0 : s->ipi_ns[sim_distance(s, cpu, to)]));
+}
+
 static void tick_roost(struct sim *s, uint32_t cpu)
 {
 	struct roost_cpu *p = &s->pcpu[cpu];
@@ -205,6 +223,10 @@ static void tick_roost(struct sim *s, uint32_t cpu)
 			sim_kick_idle(s, cpu, (uint32_t)to, 0);
 			return;
 		}
+		if (policy_overdue(p->oldest_wait_ns, s->now)) {
+			ask(s, cpu, cpu);
+			return;
+		}
 	}
 	if (s->now < c->next_balance_ns)
 		return;
@@ -212,10 +234,8 @@ static void tick_roost(struct sim *s, uint32_t cpu)
 	to = policy_balance_to((s32)cpu, c->round++);
 	if (to < 0 || !s->cpus[to].curr)
 		return;
-	s->pcpu[to].pull_from = (s32)cpu;
 	s->f.kicks++;
-	if (!evq_is_set(&s->q, slot_kick(s, (uint32_t)to)))
-		evq_set(&s->q, slot_kick(s, (uint32_t)to), s->now + s->ipi_ns[sim_distance(s, cpu, (uint32_t)to)]);
+	ask(s, cpu, (uint32_t)to);
 }
 
 static void pull_to_busy(struct sim *s, uint32_t cpu, uint32_t victim)

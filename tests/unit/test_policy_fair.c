@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "model/policy_host.h"
 
@@ -230,6 +231,56 @@ static void who_runs_shares_its_slice_with_those_who_come(void **state)
 	assert_int_equal(policy_curr_deadline(&c), 5000000 + 10);
 }
 
+/* Another weight: as much time of the CPU is owed as before, and a slice of it at most. */
+static void a_new_weight_keeps_what_is_owed(void **state)
+{
+	static const u32 weights[] = { ROOST_WEIGHT_IDLE, 15, 335, 1024, 3121, 88761 };
+	const size_t nr = sizeof(weights) / sizeof(weights[0]);
+	const s64 slice = (s64)env_knobs()->slice_ns;
+
+	for (size_t i = 0; i < nr * nr; i++) {
+		u32 from = weights[i / nr], to = weights[i % nr];
+
+		for (s64 owed = -2 * slice; owed <= 2 * slice; owed += slice / 4) {
+			u64 base = i % 2 ? 5000000000ULL : (u64)-50;    /* across the wrap as well */
+			struct roost_cpu c = { .vtime = base, .nr_queued = 1 };
+			s64 lag = owed * ROOST_WEIGHT_NICE0 / from, now, bounded = owed > slice ? slice : owed < -slice ? -slice : owed;
+			struct roost_task t = { .weight = from, .vruntime = base - (u64)lag, .lag = lag };
+
+			policy_reweight(&t, &c, to, 1000);
+			assert_int_equal(t.weight, to);
+			now = (s64)(base - t.vruntime);
+			if (from == to) {
+				assert_int_equal(now, lag);
+				continue;
+			}
+			/* rounding: to a unit of either measure */
+			assert_true(llabs(now * to / ROOST_WEIGHT_NICE0 - bounded) <= 1 + to / ROOST_WEIGHT_NICE0 + from / ROOST_WEIGHT_NICE0);
+			assert_int_equal(t.lag, now);
+		}
+	}
+	struct roost_task fresh = { .vruntime = 7 };    /* a new one has no frame yet */
+
+	policy_reweight(&fresh, NULL, 1024, 1000);
+	assert_int_equal(fresh.weight, 1024);
+	assert_int_equal(fresh.vruntime, 7);
+}
+
+static void nobody_waits_for_ever(void **state)
+{
+	struct roost_cpu c = { .vtime = 5000, .nr_queued = 1 };
+	struct roost_task ahead = { .vruntime = 5000 + 1000000000ULL }, behind = { .vruntime = 4000 };
+	u64 now = 77 * POLICY_WAIT_MAX_NS;
+
+	assert_false(policy_overdue(0, now));                   /* does not wait */
+	assert_false(policy_overdue(now - POLICY_WAIT_MAX_NS, now));
+	assert_true(policy_overdue(now - POLICY_WAIT_MAX_NS - 1, now));
+	policy_forgive(&ahead, &c, now);
+	assert_int_equal(ahead.vruntime, 5000);                 /* the queue's time will not jump */
+	policy_forgive(&behind, &c, now);
+	assert_int_equal(behind.vruntime, 4000);                /* what it is owed it keeps */
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, setup)
 int main(void)
 {
@@ -248,6 +299,8 @@ int main(void)
 		TEST(deadlines_are_a_slice_ahead_and_two_for_who_yields),
 		TEST(who_preempts_whom),
 		TEST(who_runs_shares_its_slice_with_those_who_come),
+		TEST(a_new_weight_keeps_what_is_owed),
+		TEST(nobody_waits_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,12 +2,14 @@
 /*
  * hog: processes that only compute, and say afterwards how much CPU each got and the longest it was kept off it.
  *
- *   hog SECONDS [GROUP]...      GROUP = COUNT[:nice=N][:policy=other|batch|idle|ext|fifo|rr][:cpu=N]
+ *   hog SECONDS [GROUP]...      GROUP = COUNT[:nice=N][:policy=other|batch|idle|ext|fifo|rr][:cpu=N][:turn]
  *
+ * They all run for a second before they count. Those of a group that turns are then made SCHED_OTHER of nice 0.
  * One line a process: "hog GROUP INDEX cpu_ms N max_gap_ms N". The gap is the longest stretch between two readings of
  * the clock in its loop: what a waiting task sees, whatever the kernel's counters say.
  */
 #include <sched.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -24,11 +26,13 @@ struct outcome {
 	uint64_t cpu_ns;
 	uint64_t max_gap_ns;
 	int group, index;
+	pid_t turns;            /* 0: it does not */
 };
 
 struct group {
 	long count, nice, cpu;
 	int policy, priority;
+	bool turns;
 };
 
 static const struct {
@@ -60,8 +64,10 @@ static void parse(char *text, struct group *g)
 			}
 			g->policy = policies[i].policy;
 			g->priority = policies[i].priority;
+		} else if (!strcmp(word, "turn")) {
+			g->turns = true;
 		} else {
-			fprintf(stderr, "'%s' is not nice=, policy= or cpu=\n", word);
+			fprintf(stderr, "'%s' is not nice=, policy=, cpu= or turn\n", word);
 			exit(2);
 		}
 	}
@@ -110,7 +116,7 @@ int main(int argc, char **argv)
 	long k;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: hog SECONDS COUNT[:nice=N][:policy=P][:cpu=N]...\n");
+		fprintf(stderr, "usage: hog SECONDS COUNT[:nice=N][:policy=P][:cpu=N][:turn]...\n");
 		return 2;
 	}
 	all = mmap(NULL, sizeof(*all) * HOGS_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -134,8 +140,16 @@ int main(int argc, char **argv)
 				burn(&all[n], start, end);
 				_exit(0);
 			}
+			if (g.turns)
+				all[n].turns = pid;
 		}
 	}
+	while (now_ns() < start)
+		usleep(1000);
+	for (i = 0; i < n; i++)
+		if (all[i].turns && (sched_setscheduler(all[i].turns, SCHED_OTHER, &(struct sched_param){ 0 }) ||
+				     setpriority(PRIO_PROCESS, (id_t)all[i].turns, 0)))
+			die("back to SCHED_OTHER");
 	for (i = 0; i < n; i++)
 		if (wait(&status) < 0 || status)
 			bad++;
