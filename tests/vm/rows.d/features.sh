@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What the placement features do to a load that leaves CPUs idle, against roost's base, $1 rounds in turn: util-fits with bias-prev
-# makes migrations at least 60 % fewer and costs no time, and its rules count. With "grace" as $2: idle-grace wakes fewer CPUs from
-# idle.
+# makes migrations at least 60 % fewer and costs no time, and its rules count.
 # The 16 CPUs take turns in one host thread: whoever waits there waits up to 16 times as long, and steal-delay is 16 times its
 # default for all. A new task's first place is no migration.
 # shellcheck shell=sh
@@ -26,21 +25,14 @@ run() { # LABEL KNOBS...: adds to the label's sums
 i=0
 while [ $i -lt "$1" ]; do
 	run base
-	case ${2:-} in
-	grace) run grace idle-grace=1ms ;;
-	*) run both util-fits=on bias-prev=on ;;
-	esac
+	run both util-fits=on bias-prev=on
 	i=$((i + 1))
 done
 # shellcheck disable=SC2154
-if [ "${2:-}" = grace ]; then
-	within $((100 * grace_k / base_k)) 0 90 "CPUs woken from idle with idle-grace, % of the base"
-else
-	within $base_b 0 0 "chosen by bias-prev while it is off"
-	within $((both_b > 0)) 1 1 "bias-prev-idle chose"
-	within $((both_f > 0)) 1 1 "bias-prev-fits chose"
-	within $((100 * both_m / base_m)) 0 40 "migrations with util-fits and bias-prev, % of the base"
-	within $((100 * both_t / base_t)) 0 110 "time with util-fits and bias-prev, % of the base"
-fi
+within $base_b 0 0 "chosen by bias-prev while it is off"
+within $((both_b > 0)) 1 1 "bias-prev-idle chose"
+within $((both_f > 0)) 1 1 "bias-prev-fits chose"
+within $((100 * both_m / base_m)) 0 40 "migrations with util-fits and bias-prev, % of the base"
+within $((100 * both_t / base_t)) 0 110 "time with util-fits and bias-prev, % of the base"
 roost_down
 pass
