@@ -167,7 +167,7 @@ static double middle(const u64 *h)
 
 static __attribute__((noinline)) int run_native(u64 mode)
 {
-	struct policy_wake w = { .recent = -1, .wakee_weight = ROOST_WEIGHT_NICE0, .now_ns = NOW_NS };
+	struct policy_wake w = { .recent = -1, .wakee_load = ROOST_WEIGHT_NICE0, .now_ns = NOW_NS };
 	static volatile u64 kept;
 	u64 sink = 0, i;
 

@@ -35,6 +35,7 @@ void BPF_PROG(roost_update_idle, s32 cpu, bool idle)
 		policy_lead_update(c, true);
 		return;
 	}
+	policy_cpu_busy(c, now, false);
 	capacity(c, cpu, now);
 	policy_went_idle(c, cpu, now);
 	/* queued between its last look and its bit: it must not wait */
@@ -45,6 +46,7 @@ void BPF_PROG(roost_update_idle, s32 cpu, bool idle)
 /* A higher class takes @cpu: what waits is queued anew elsewhere. */
 static __always_inline void cpu_taken(s32 cpu, struct roost_cpu *c, u64 now)
 {
+	policy_cpu_busy(c, now, false);
 	capacity(c, cpu, now);
 	__sync_fetch_and_or(&c->flags, ROOST_CPU_RT_HELD);
 	policy_sidle_update(c, cpu);

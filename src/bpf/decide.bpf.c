@@ -69,7 +69,7 @@ int decide(struct decide_args *args)
 {
 	struct decide_task *p = ROOST_LOOKUP(decide_task, 0);
 	struct decide_hist *h = ROOST_LOOKUP(decide_hist, 0);
-	struct policy_wake w = { .recent = -1, .wakee_weight = ROOST_WEIGHT_NICE0 };
+	struct policy_wake w = { .recent = -1, .wakee_load = ROOST_WEIGHT_NICE0 };
 	u64 rounds = args->rounds, mode = args->mode, sink = 0, i, took;
 
 	if (!p || !h)

@@ -115,6 +115,8 @@ s32 BPF_PROG(roost_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_fla
 		if (wt) {
 			policy_record_wakee(wt, (u32)p->pid, now);
 			w.waker_flips = wt->wakee_flips;
+			if (policy_read(here->curr_weight))
+				w.curr_load = policy_task_load(wt);
 		}
 		if (wake_flags & ROOST_FLAG(scx_wake_flags, SCX_WAKE_SYNC))
 			w.flags |= POLICY_WAKE_SYNC;
@@ -124,10 +126,9 @@ s32 BPF_PROG(roost_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_fla
 			w.flags |= POLICY_WAKE_IDLE_CLASS;
 		w.recent = t->recent_cpu;
 		w.wakee_flips = t->wakee_flips;
-		w.wakee_weight = t->weight;
-		w.curr_weight = policy_read(here->curr_weight);
+		w.wakee_load = policy_task_load(t);
 		if (policy_read(env_knobs()->util_fits)) {
-			policy_util_task(&t->util, now, false);
+			policy_task_averages(t, now, false);
 			w.task_util = policy_util_of(&t->util);
 		}
 		policy_wakeup(p, &w, &ch);
@@ -375,6 +376,7 @@ void BPF_PROG(roost_runnable, struct task_struct *p, u64 enq_flags)
 	s32 cpu = scx_bpf_task_cpu(p);
 	struct roost_cpu *c = env_cpu(cpu);
 	struct roost_task *t = task_of(p);
+	u64 now;
 
 	if (!c || !t)
 		return;
@@ -382,19 +384,10 @@ void BPF_PROG(roost_runnable, struct task_struct *p, u64 enq_flags)
 		spin_runnable(t->prev_cpu);
 		return;
 	}
-	policy_count_out(t);
-	policy_count_in(t, c, cpu);
+	now = env_now();
+	policy_count_out(t, now);
+	policy_count_in(t, c, cpu, now);
 	spin_wake(c, cpu);
-}
-
-/* Utilisation of this CPU by ordinary tasks, up to now. */
-static __always_inline void cpu_util(struct roost_cpu *c, u64 now, bool busy)
-{
-	u64 since = c->util_stamp_ns;
-
-	if (since && policy_before(since, now))
-		c->util_avg = policy_util_advance(c->util_avg, now - since, busy);
-	c->util_stamp_ns = now;
 }
 
 static __noinline int begin_run(struct roost_task *t, struct roost_cpu *c, s32 cpu, u64 now)
@@ -406,8 +399,8 @@ static __noinline int begin_run(struct roost_task *t, struct roost_cpu *c, s32 c
 		return 0;
 	unqueue(t);
 	if (t->count_cpu != cpu && (t->flags & ROOST_TASK_RUNNABLE)) {
-		policy_count_out(t);
-		policy_count_in(t, c, cpu);
+		policy_count_out(t, now);
+		policy_count_in(t, c, cpu, now);
 	}
 	if (t->cpu != cpu) {
 		place(t, c, cpu, now);
@@ -426,12 +419,12 @@ static __noinline int begin_run(struct roost_task *t, struct roost_cpu *c, s32 c
 		asm volatile("" : "+r"(bucket)); /* or the mask, which the verifier wants to see, is optimised away */
 		s->wait_hist[bucket & (ROOST_WAIT_BUCKETS - 1)]++;
 	}
+	policy_task_averages(t, now, false);
 	t->wait_start_ns = 0;
 	if (s)
 		s->nr_switches++;
 	c->nr_switches++;
-	policy_util_task(&t->util, now, false);
-	cpu_util(c, now, false);
+	policy_cpu_busy(c, now, true);
 	spin_work(cpu);
 	policy_begin(c, t, now);
 	return 0;
@@ -471,8 +464,7 @@ void BPF_PROG(roost_stopping, struct task_struct *p, bool runnable)
 	ext_stopping(p, cpu, runnable);
 	ran = policy_charge(t, now);
 	t->run_start_ns = 0;
-	policy_util_task(&t->util, now, true);
-	cpu_util(c, now, true);
+	policy_task_averages(t, now, true);
 	if (!runnable)
 		policy_sleep(t, c, now);
 	if (s)
@@ -488,7 +480,7 @@ void BPF_PROG(roost_quiescent, struct task_struct *p, u64 deq_flags)
 	if (!t || (t->flags & ROOST_TASK_SPINNER))
 		return;
 	unqueue(t);
-	policy_count_out(t);
+	policy_count_out(t, env_now());
 	policy_util_hold(&t->util);
 	t->wait_start_ns = 0;
 }
@@ -578,7 +570,7 @@ void BPF_PROG(roost_tick, struct task_struct *p)
 		spin_tick(cpu, now);
 		return;
 	}
-	cpu_util(c, now, true);
+	policy_cpu_averages(c, now);
 	capacity(c, cpu, now);
 	policy_vtime(c, now);
 	policy_lead_update(c, false);
@@ -627,6 +619,7 @@ s32 BPF_PROG(roost_init_task, struct task_struct *p, struct scx_init_task_args *
 	t->prev_cpu = -1;
 	t->recent_cpu = -1;
 	t->util.avg = ROOST_UTIL_NEW;
+	t->runnable_avg = ROOST_UTIL_ONE;
 	take_attributes(t, p);
 	return 0;
 }
@@ -655,12 +648,12 @@ void BPF_PROG(roost_set_weight, struct task_struct *p, u32 weight)
 	counted = t->flags & ROOST_TASK_RUNNABLE;
 	c = env_cpu(t->count_cpu);
 	if (counted)
-		policy_count_out(t);
+		policy_count_out(t, env_now());
 	take_attributes(t, p);
 	if (spin_adopt(p, t))
 		return;
 	if (counted && c)
-		policy_count_in(t, c, t->count_cpu);
+		policy_count_in(t, c, t->count_cpu, env_now());
 }
 
 SEC("struct_ops/roost_exit_task")
@@ -671,7 +664,7 @@ void BPF_PROG(roost_exit_task, struct task_struct *p, struct scx_exit_task_args 
 	if (!t)
 		return;
 	unqueue(t);
-	policy_count_out(t);
+	policy_count_out(t, env_now());
 	spin_gone(p, t);
 }
 

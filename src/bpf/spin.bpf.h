@@ -228,6 +228,7 @@ static __noinline int spin_running(s32 cpu, s32 home)
 	if (stats)
 		stats->spin_windows++;
 	spin_arm(cpu);
+	policy_cpu_busy(c, env_now(), false);
 	policy_core_maybe_idle(c, cpu, env_now());
 	return 0;
 }

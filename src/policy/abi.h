@@ -94,7 +94,8 @@ struct roost_cpu {
 	u32 nr_switches;            /* for the owner's eyes: roost top */
 	u32 capacity;               /* of ROOST_CAPACITY, less real-time, deadline and interrupt work */
 	u64 idle_exit_ns;           /* when it last stopped idling; 0 = never */
-	u64 pad0;
+	u32 util_busy;              /* an ordinary task runs there (since util_stamp_ns at least) */
+	u32 pad0;
 
 	/* runqueue */
 	u32 nr_runnable;            /* tasks of this scheduler runnable here, the running one included */
@@ -114,11 +115,12 @@ struct roost_cpu {
 	u32 curr_idle_class;        /* the running task is SCHED_IDLE */
 	u32 rt_pid;                 /* who holds it while ROOST_CPU_RT_HELD */
 	u64 balance_stamp_ns;       /* when it last thought of handing a task over */
-	u64 pad1;
-	u64 pad2[2];
+	u64 load_avg;               /* geometric average of load, at util_stamp_ns */
+	u64 load_sum;               /* load times nanoseconds since then, up to load_stamp_ns */
+	u64 load_stamp_ns;
 
 	/* the CPU's own */
-	u64 util_stamp_ns;
+	u64 util_stamp_ns;          /* when the averages were last brought up to date */
 	u32 util_avg;               /* geometric average of its busy share, of ROOST_UTIL_ONE */
 	u32 capacity_max;           /* capacity with nothing taken away */
 	u64 rt_stamp_ns;
@@ -202,8 +204,10 @@ struct roost_task {
 	u32 pid;
 	u64 ext_blocked_until_ns;
 	u64 ext_end_ns;             /* a running grant ends here; 0 = none */
+	u32 runnable_avg;           /* geometric average of its time running or waiting, of ROOST_UTIL_ONE */
+	u32 pad;
 };
-_Static_assert(sizeof(struct roost_task) == 136, "shared with the kernel's side");
+_Static_assert(sizeof(struct roost_task) == 144, "shared with the kernel's side");
 
 /* Counters of one CPU, written only by that CPU. */
 struct roost_stats {

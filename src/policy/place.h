@@ -211,7 +211,7 @@ policy_fn int policy_depth_recompute(u32 llc, u64 now)
 			gone = policy_read(c->util_stamp_ns);
 			gone = policy_before(gone, now) ? now - gone : 0;
 			util += policy_util_scale(policy_util_advance(policy_read(c->util_avg), gone,
-								      policy_read(c->curr_weight) != 0));
+								      policy_read(c->util_busy)));
 		}
 	}
 	policy_write(l->load, load);

@@ -58,15 +58,74 @@ policy_inline u64 policy_util_decay(u64 delta_ns)
 	return factor >> halvings;
 }
 
+/* An average, of ROOST_UTIL_ONE, that fades by @factor, of 2^32, while @part of @whole were busy. */
+policy_inline u32 policy_util_mix(u32 avg, u64 factor, u64 part, u64 whole)
+{
+	u64 left = ((u64)avg * factor + (1ULL << 31)) >> 32, more;
+
+	if (part) {
+		more = ((u64)ROOST_UTIL_ONE * ((1ULL << 32) - factor) + (1ULL << 31)) >> 32;
+		left += part >= whole ? more : more * part / whole;
+	}
+	return left > ROOST_UTIL_ONE ? ROOST_UTIL_ONE : (u32)left;
+}
+
 /* The average after @delta_ns more of being busy or not; @avg of ROOST_UTIL_ONE. */
 policy_fn u32 policy_util_advance(u32 avg, u64 delta_ns, bool busy)
 {
-	u64 factor = policy_util_decay(delta_ns);
-	u64 left = ((u64)avg * factor + (1ULL << 31)) >> 32;
+	return policy_util_mix(avg, policy_util_decay(delta_ns), busy, 1);
+}
 
-	if (busy)
-		left += ((u64)ROOST_UTIL_ONE * ((1ULL << 32) - factor) + (1ULL << 31)) >> 32;
-	return left > ROOST_UTIL_ONE ? ROOST_UTIL_ONE : (u32)left;
+/* Before the load of @c changes: what it was until now. */
+policy_inline void policy_load_until(struct roost_cpu *c, u64 now)
+{
+	u64 since = policy_read(c->load_stamp_ns);
+
+	if (!policy_before(since, now))
+		return;
+	policy_write(c->load_sum, policy_read(c->load_sum) + policy_read(c->load) * (now - since));
+	policy_write(c->load_stamp_ns, now);
+}
+
+/*
+ * Brings the CPU's averages up to date: the share of time in which an ordinary task ran, and the load, of which the time since
+ * the last stamp counts with its mean. Called at ticks and when the CPU begins or ends to run ordinary tasks: 4 ms are short
+ * beside the half-life, and the way from one task to the next costs a multiplication.
+ */
+policy_fn int policy_cpu_averages(struct roost_cpu *c policy_nonnull, u64 now)
+{
+	u64 since = c->util_stamp_ns, factor;
+
+	policy_load_until(c, now);
+	if (since && !policy_before(since, now))
+		return 0;
+	if (since) {
+		factor = policy_util_decay(now - since);
+		c->util_avg = policy_util_mix(c->util_avg, factor, c->util_busy, 1);
+		c->load_avg = (c->load_avg * factor + c->load_sum / (now - since) * ((1ULL << 32) - factor)) >> 32;
+	}
+	policy_write(c->load_sum, 0);
+	policy_write(c->util_stamp_ns, now);
+	return 0;
+}
+
+/* From now on an ordinary task runs on it, or none does. */
+policy_inline void policy_cpu_busy(struct roost_cpu *c, u64 now, bool busy)
+{
+	if (POLICY_LIKELY(c->util_busy == busy))
+		return;
+	policy_cpu_averages(c, now);
+	policy_write(c->util_busy, busy);
+}
+
+/* The average load of @c now. One that runs nothing does not write its average: it fades here. */
+policy_inline u64 policy_load_avg(struct roost_cpu *c, u64 now)
+{
+	u64 load = policy_read(c->load_avg), since = policy_read(c->util_stamp_ns);
+
+	if (policy_read(c->util_busy) || !policy_before(since, now))
+		return load;
+	return load * policy_util_decay(now - since) >> 32;
 }
 
 /* From ROOST_UTIL_ONE to ROOST_CAPACITY. */
@@ -75,17 +134,25 @@ policy_inline u32 policy_util_scale(u32 avg)
 	return avg >> (ROOST_UTIL_SHIFT - 10);
 }
 
-/* Counts the time since the task's stamp as @busy or not. */
-policy_inline void policy_util_task(struct roost_util *u, u64 now, bool busy)
+/* The task's averages up to now: what it ran and what it was runnable. @busy: it ran since its stamp; else it slept, then waited. */
+policy_inline void policy_task_averages(struct roost_task *t, u64 now, bool busy)
 {
-	if (!u->stamp_ns) {
-		u->stamp_ns = now;
+	u64 since = t->util.stamp_ns, gone = now - since, waited = 0, factor;
+
+	if (!since) {
+		t->util.stamp_ns = now;
 		return;
 	}
-	if (policy_before(u->stamp_ns, now)) {
-		u->avg = policy_util_advance(u->avg, now - u->stamp_ns, busy);
-		u->stamp_ns = now;
-	}
+	if (!policy_before(since, now))
+		return;
+	if (busy)
+		waited = gone;
+	else if (t->wait_start_ns && policy_before(t->wait_start_ns, now))
+		waited = now - t->wait_start_ns;
+	factor = policy_util_decay(gone);
+	t->util.avg = policy_util_mix(t->util.avg, factor, busy, 1);
+	t->runnable_avg = policy_util_mix(t->runnable_avg, factor, waited, gone);
+	t->util.stamp_ns = now;
 }
 
 /*
@@ -97,6 +164,12 @@ policy_inline void policy_util_hold(struct roost_util *u)
 	u32 now = policy_util_scale(u->avg);
 
 	u->est = now >= u->est ? now : u->est - (u->est - now + 3) / 4;
+}
+
+/* The task's part in the average load of the CPU on which it was last counted. */
+policy_inline u32 policy_task_load(const struct roost_task *t)
+{
+	return (u32)(((u64)t->weight * t->runnable_avg) >> ROOST_UTIL_SHIFT);
 }
 
 /* U of semantics.md: the task's estimated utilisation. */

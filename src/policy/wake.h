@@ -26,8 +26,8 @@ struct policy_wake {
 	u32 task_util;              /* U: policy_util_of(wakee) */
 	u32 waker_flips;
 	u32 wakee_flips;
-	u32 wakee_weight;
-	u32 curr_weight;            /* of the task running on the waker, if it is this scheduler's; else 0 */
+	u32 wakee_load;             /* policy_task_load(wakee) */
+	u32 curr_load;              /* the same of the task running on the waker, if it is this scheduler's; else 0 */
 	u64 now_ns;
 };
 
@@ -93,22 +93,25 @@ policy_inline void policy_record_wakee(struct roost_task *waker, u32 wakee_pid, 
 	}
 }
 
-/* The lighter of waker and prev by load; @c is the waker's CPU, @v is prev. */
+/*
+ * The lighter of waker and prev by load; @c is the waker's CPU, @v is prev. By average load, as the fair class: how many happen to
+ * be queued at the moment would send tasks to and fro. What the wakee left behind in prev's average does not count.
+ */
 policy_inline bool policy_waker_lighter(const struct policy_wake *w, struct roost_cpu *c, struct roost_cpu *v)
 {
-	u64 here = policy_read(c->load), there = policy_read(v->load);
+	u64 here = policy_load_avg(c, w->now_ns), there = policy_load_avg(v, w->now_ns);
 	bool sync = w->flags & POLICY_WAKE_SYNC;
 	u32 favour = POLICY_FAVOUR_FAR;
 
 	if (policy_shares(c, v))
 		favour = c->core == v->core ? POLICY_FAVOUR_CORE : POLICY_FAVOUR_LLC;
 	if (sync) {
-		if (w->curr_weight > here)
+		if (w->curr_load > here)
 			return true;
-		here -= w->curr_weight;
+		here -= w->curr_load;
 	}
-	here = (here + w->wakee_weight) * 100 * v->capacity_max;
-	there = there * (100 + favour) * c->capacity_max;
+	here = (here + w->wakee_load) * 100 * v->capacity_max;
+	there = (there > w->wakee_load ? there - w->wakee_load : 0) * (100 + favour) * c->capacity_max;
 	if (sync)
 		there++;
 	return here < there;

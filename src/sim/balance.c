@@ -21,10 +21,10 @@ static struct sim_task *detach(struct sim *s, uint32_t from, uint32_t to, struct
 
 	sim_queue_remove(s, from, t);
 	policy_unqueued(v, (s32)from, &t->rt);
-	policy_count_out(&t->rt);
+	policy_count_out(&t->rt, s->now);
 	sim_place(s, t, v, p);
 	t->rt.cpu = (s32)to;
-	policy_count_in(&t->rt, &s->pcpu[to], (s32)to);
+	policy_count_in(&t->rt, &s->pcpu[to], (s32)to, s->now);
 	sim_set_deadline(s, t, p->nr_runnable);
 	sim_charge(s, to, sim_lock_rq_update(s, to, from, true) + sim_lock_rq_update(s, to, to, true));
 	return t;
@@ -180,10 +180,10 @@ struct sim_task *sim_pull_asked(struct sim *s, uint32_t cpu)
 	}
 	sim_queue_remove(s, (uint32_t)from, t);
 	policy_unqueued(&s->pcpu[from], from, &t->rt);
-	policy_count_out(&t->rt);
+	policy_count_out(&t->rt, s->now);
 	policy_balance_place(&t->rt, &s->pcpu[from], p);
 	t->rt.cpu = (s32)cpu;
-	policy_count_in(&t->rt, &s->pcpu[cpu], (s32)cpu);
+	policy_count_in(&t->rt, &s->pcpu[cpu], (s32)cpu, s->now);
 	sim_set_deadline(s, t, p->nr_runnable);
 	sim_charge(s, cpu, sim_lock_rq_update(s, cpu, (uint32_t)from, true) + sim_lock_rq_update(s, cpu, cpu, true));
 	return t;

@@ -124,14 +124,6 @@ void sim_interrupt(struct sim *s, uint32_t cpu)
 	sim_charge(s, cpu, (uint64_t)sim_cost(s, COST_IRQ));
 }
 
-static void cpu_util(struct sim *s, uint32_t cpu, bool was_busy)
-{
-	struct roost_cpu *p = &s->pcpu[cpu];
-
-	p->util_avg = policy_util_advance(p->util_avg, s->now - p->util_stamp_ns, was_busy);
-	p->util_stamp_ns = s->now;
-}
-
 /* ---- from one task to the next ---- */
 static void stop_grant(struct sim *s, uint32_t cpu, struct sim_task *t)
 {
@@ -158,7 +150,7 @@ static struct sim_task *take_off(struct sim *s, uint32_t cpu)
 
 	progress(s, cpu);
 	policy_charge(&t->rt, s->now);
-	policy_util_task(&t->rt.util, s->now, true);
+	policy_task_averages(&t->rt, s->now, true);
 	if (t->rt.ext_end_ns)
 		stop_grant(s, cpu, t);
 	t->rt.run_start_ns = 0;
@@ -194,7 +186,7 @@ static void go_idle(struct sim *s, uint32_t cpu)
 {
 	struct sim_cpu *c = &s->cpus[cpu];
 
-	cpu_util(s, cpu, true);
+	policy_cpu_busy(&s->pcpu[cpu], s->now, false);
 	c->idle = 1;
 	c->waking = 0;
 	c->idle_since_ns = c->idle_from_ns = s->now;
@@ -213,7 +205,7 @@ static void leave_idle(struct sim *s, uint32_t cpu)
 	uint64_t cap = 2 * (uint64_t)sim_cost(s, COST_MIGRATION_COST);
 
 	progress(s, cpu);
-	cpu_util(s, cpu, false);
+	policy_cpu_busy(&s->pcpu[cpu], s->now, true);
 	c->idle = 0;
 	c->waking = 0;
 	c->avg_idle_ns += (uint64_t)((int64_t)((idle < cap ? idle : cap) - c->avg_idle_ns) / 8);
@@ -269,6 +261,7 @@ static void put_on(struct sim *s, uint32_t cpu, struct sim_task *t, bool from_id
 
 	sim_check_run(s, t, cpu);
 	wait = s->now - t->rt.wait_start_ns;
+	policy_task_averages(&t->rt, s->now, false);
 	t->rt.wait_start_ns = 0;
 	t->wait_ns += wait;
 	s->f.run_delay_ns += wait;
@@ -279,7 +272,6 @@ static void put_on(struct sim *s, uint32_t cpu, struct sim_task *t, bool from_id
 		t->woken_ns = 0;
 	}
 	note_migration(s, cpu, t);
-	policy_util_task(&t->rt.util, s->now, false);
 	policy_begin(p, &t->rt, s->now);
 	if (from_idle && s->cfg->pull == SIM_PULL_ROOST)
 		policy_lead_update(p, true);
@@ -368,7 +360,7 @@ static void block(struct sim *s, uint32_t cpu, uint8_t state)
 	t->work_left = 0;
 	t->op_spin = 0;
 	policy_util_hold(&t->rt.util);
-	policy_count_out(&t->rt);
+	policy_count_out(&t->rt, s->now);
 	sim_charge(s, cpu, sim_lock_rq_update(s, cpu, cpu, false));
 	if (state == SIM_TASK_EXITED && --s->nr_alive == 0 && !s->stop)
 		s->stop = 1;
@@ -495,8 +487,8 @@ static void tick(struct sim *s, uint32_t cpu)
 	progress(s, cpu);
 	policy_charge(&t->rt, s->now);
 	policy_begin(p, &t->rt, s->now);
-	policy_util_task(&t->rt.util, s->now, true);
-	cpu_util(s, cpu, true);
+	policy_task_averages(&t->rt, s->now, true);
+	policy_cpu_averages(p, s->now);
 	policy_depth_update(p->llc, s->now, POLICY_DEPTH_INTERVAL_NS);
 	if (s->cfg->pull == SIM_PULL_ROOST)
 		policy_lead_update(p, false);
@@ -571,7 +563,7 @@ struct sim_task *sim_task_new(struct sim *s, int nice, uint32_t footprint)
 		.qpos = SIM_NONE, .next = SIM_NONE, .state = SIM_TASK_BLOCKED,
 		.rt = { .weight = policy_weight(nice, false), .cpu = -1, .count_cpu = -1, .queue_cpu = -1,
 			.prev_cpu = -1, .recent_cpu = -1, .pid = s->nr_tasks + 1,
-			.util = { .stamp_ns = s->now, .avg = ROOST_UTIL_NEW } },
+			.util = { .stamp_ns = s->now, .avg = ROOST_UTIL_NEW }, .runnable_avg = ROOST_UTIL_ONE },
 	};
 	s->nr_tasks++;
 	s->nr_alive++;

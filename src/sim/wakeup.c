@@ -111,7 +111,7 @@ static void enqueue(struct sim *s, struct sim_task *t, uint32_t cpu, uint32_t by
 	}
 	sim_place(s, t, from, p);
 	t->rt.cpu = (s32)cpu;
-	policy_count_in(&t->rt, &s->pcpu[cpu], (s32)cpu);
+	policy_count_in(&t->rt, &s->pcpu[cpu], (s32)cpu, s->now);
 	sim_set_deadline(s, t, p->nr_runnable);
 	t->rt.flags &= ~ROOST_TASK_YIELDED;
 	t->state = SIM_TASK_QUEUED;
@@ -262,7 +262,7 @@ void sim_wake(struct sim *s, uint32_t waker, struct sim_task *t, unsigned int fl
 		return;
 	evq_clear(&s->q, slot_task(s, t->id));
 	s->f.wakeups++;
-	policy_util_task(&t->rt.util, s->now, false);
+	policy_task_averages(&t->rt, s->now, false);
 	prev = usable_prev(s, t, (uint32_t)t->rt.prev_cpu);
 	w = (struct policy_wake){
 		.prev = (s32)prev, .waker = (s32)waker, .recent = t->rt.recent_cpu,
@@ -270,7 +270,7 @@ void sim_wake(struct sim *s, uint32_t waker, struct sim_task *t, unsigned int fl
 			 (t->rt.flags & ROOST_TASK_IDLE_CLASS ? POLICY_WAKE_IDLE_CLASS : 0),
 		.task_util = policy_util_of(&t->rt.util),
 		.waker_flips = curr ? curr->rt.wakee_flips : 0, .wakee_flips = t->rt.wakee_flips,
-		.wakee_weight = t->rt.weight, .curr_weight = curr ? curr->rt.weight : 0, .now_ns = s->now,
+		.wakee_load = policy_task_load(&t->rt), .curr_load = curr ? policy_task_load(&curr->rt) : 0, .now_ns = s->now,
 	};
 	if (curr)
 		policy_record_wakee(&curr->rt, t->rt.pid, s->now);
@@ -314,7 +314,7 @@ void sim_task_start(struct sim *s, struct sim_task *t, uint32_t parent)
 	uint32_t prev = usable_prev(s, t, parent);
 	struct roost_choice ch = { 0 };
 	struct policy_wake w = { .prev = (s32)prev, .waker = (s32)parent, .recent = -1,
-				 .wakee_weight = t->rt.weight };
+				 .wakee_load = t->rt.weight };
 
 	policy_fork(t, &w, &ch);
 	s->f.rule[ch.rule]++;

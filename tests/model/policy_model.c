@@ -234,15 +234,15 @@ static void make_waker(void)
 	st.sync = chance(40);
 	st.kthread = chance(25);
 	st.idle_class = chance(15);
-	st.wakee_weight = chance(70) ? 1024 : 3 + below(88759);
-	st.curr_weight = chance(20) ? 0 : w->load ? 1 + below((u32)w->load) : 0;
+	st.wakee_load = chance(70) ? 1024 : 3 + below(88759);
+	st.curr_load = chance(20) ? 0 : w->load ? 1 + below((u32)w->load) : 0;
 	if (chance(5))
-		st.curr_weight = (u32)w->load + below(2000);
+		st.curr_load = (u32)w->load + below(2000);
 	/* loads close to each other, so that the percentage matters */
 	if (chance(30) && w->load && st.waker != st.prev && st.cpu[st.prev].load) {
-		u64 mine = w->load - (st.sync && st.curr_weight <= w->load ? st.curr_weight : 0) + st.wakee_weight;
+		u64 mine = w->load - (st.sync && st.curr_load <= w->load ? st.curr_load : 0) + st.wakee_load;
 
-		st.cpu[st.prev].load = mine * (88 + below(14)) / 100;
+		st.cpu[st.prev].load = mine * (88 + below(14)) / 100 + st.wakee_load;
 	}
 }
 
@@ -294,7 +294,9 @@ static void lay_cpu(int c)
 	p->nr_runnable = s->nr_runnable;
 	p->nr_idle_class = s->nr_idle_class;
 	p->est_sum = s->est_sum;
-	p->load = s->load;
+	p->load = below(100000);        /* what happens to be there at the moment does not matter */
+	p->load_avg = s->load;
+	p->util_busy = 1;
 	host.domain[c] = (u64)s->domain;
 	if (s->affine)
 		task.mask[c / 64] |= policy_bit(c);
@@ -404,8 +406,8 @@ static void policy_decide(struct answer *out)
 {
 	struct policy_wake w = {
 		.prev = st.prev, .waker = st.waker, .recent = st.recent, .task_util = st.task_util,
-		.waker_flips = st.waker_flips, .wakee_flips = st.wakee_flips, .wakee_weight = st.wakee_weight,
-		.curr_weight = st.curr_weight, .now_ns = st.now_ns,
+		.waker_flips = st.waker_flips, .wakee_flips = st.wakee_flips, .wakee_load = st.wakee_load,
+		.curr_load = st.curr_load, .now_ns = st.now_ns,
 		.flags = (st.sync ? POLICY_WAKE_SYNC : 0) | (st.kthread ? POLICY_WAKE_KTHREAD : 0) |
 			 (st.idle_class ? POLICY_WAKE_IDLE_CLASS : 0),
 	};
@@ -454,7 +456,7 @@ static void show(const char *what, u32 set, const struct answer *policy, const s
 	       st.max_queued, st.util_fits, st.bias_prev);
 	printf("  prev %d waker %d recent %d sync %d kthread %d idle-class %d util %u flips %u/%u weight %u curr %u now %llu\n",
 	       st.prev, st.waker, st.recent, st.sync, st.kthread, st.idle_class, st.task_util, st.waker_flips, st.wakee_flips,
-	       st.wakee_weight, st.curr_weight, (u64)st.now_ns);
+	       st.wakee_load, st.curr_load, (u64)st.now_ns);
 	for (int l = 0; l < st.nr_llcs; l++)
 		printf("  llc %3d weight %u mean %u depth %u hint %d\n", l, host.llc[l].weight, st.llc[l].mean, host.llc[l].scan_depth,
 		       st.llc[l].hint);
@@ -580,7 +582,7 @@ static void *race(void *arg)
 		for (u32 i = 0; i < RACE_CPUS; i++) {
 			struct policy_wake w = {
 				.prev = (s32)((i * 7 + round) % RACE_CPUS), .waker = (s32)((i * 7 + round + (i & 1)) % RACE_CPUS),
-				.recent = -1, .wakee_weight = 1024, .now_ns = 1,
+				.recent = -1, .wakee_load = 1024, .now_ns = 1,
 			};
 			struct roost_choice ch;
 

@@ -153,11 +153,13 @@ static bool waker_lighter(const struct state *st)
 	if (bug(11))
 		pct = 0;
 	if (st->sync && !bug(10)) {
-		if (st->curr_weight > here)
+		if (st->curr_load > here)
 			return true;
-		here -= st->curr_weight;
+		here -= st->curr_load;
 	}
-	here += st->wakee_weight;
+	here += st->wakee_load;
+	/* and prev is not blamed for what the wakee left there */
+	there = there < st->wakee_load ? 0 : there - st->wakee_load;
 	here *= 100;
 	here *= v->capacity_max;
 	there *= 100 + pct / 2;

@@ -49,7 +49,7 @@ struct state {
 	/* the wakeup */
 	int prev, waker, recent;        /* recent: -1 = none */
 	bool sync, kthread, idle_class;
-	unsigned int task_util, waker_flips, wakee_flips, wakee_weight, curr_weight;
+	unsigned int task_util, waker_flips, wakee_flips, wakee_load, curr_load;
 	uint64_t now_ns;
 };
 

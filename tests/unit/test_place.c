@@ -37,7 +37,7 @@ static void idle(s32 cpu)
 
 static struct roost_choice fork_at(s32 parent, struct host_task *p)
 {
-	struct policy_wake w = { .prev = parent, .waker = parent, .recent = -1, .now_ns = NOW, .wakee_weight = 1024 };
+	struct policy_wake w = { .prev = parent, .waker = parent, .recent = -1, .now_ns = NOW, .wakee_load = 1024 };
 	struct roost_choice ch;
 
 	policy_fork(p, &w, &ch);
@@ -126,7 +126,7 @@ static void a_core_in_its_grace_counts_as_idle(void **state)
 /* The bound on the queue comes and goes within one grace: the CPU stays a candidate. */
 static void a_full_cpu_in_its_grace_is_found_again(void **state)
 {
-	struct policy_wake w = { .prev = 2, .waker = 2, .recent = -1, .now_ns = NOW + 10, .wakee_weight = 1024 };
+	struct policy_wake w = { .prev = 2, .waker = 2, .recent = -1, .now_ns = NOW + 10, .wakee_load = 1024 };
 	struct roost_choice ch;
 
 	host.knobs.idle_grace_ns = GRACE;
@@ -149,7 +149,7 @@ static void a_full_cpu_in_its_grace_is_found_again(void **state)
 /* With affinity to all CPUs and the sibling in another partition: never there. */
 static void a_partition_that_splits_a_core_is_respected(void **state)
 {
-	struct policy_wake w = { .prev = 0, .waker = 0, .recent = 2, .now_ns = NOW, .wakee_weight = 1024 };
+	struct policy_wake w = { .prev = 0, .waker = 0, .recent = 2, .now_ns = NOW, .wakee_load = 1024 };
 	struct roost_choice ch;
 
 	host.knobs.idle_smt = 1;
@@ -169,7 +169,7 @@ static void a_partition_that_splits_a_core_is_respected(void **state)
 /* An offline CPU's candidate bits may be left over; its grace is of no use. */
 static void an_offline_cpu_in_its_grace_is_not_chosen(void **state)
 {
-	struct policy_wake w = { .prev = 2, .waker = 2, .recent = -1, .now_ns = NOW + 10, .wakee_weight = 1024 };
+	struct policy_wake w = { .prev = 2, .waker = 2, .recent = -1, .now_ns = NOW + 10, .wakee_load = 1024 };
 	struct roost_choice ch;
 
 	host.knobs.idle_grace_ns = GRACE;

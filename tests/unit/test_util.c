@@ -112,17 +112,103 @@ static void always_busy_is_one_and_always_idle_is_zero(void **state)
 
 static void task_time_is_counted_once_and_never_backwards(void **state)
 {
-	struct roost_util u = { .avg = ROOST_UTIL_ONE / 2 };
+	struct roost_task t = { .util.avg = ROOST_UTIL_ONE / 2, .runnable_avg = ROOST_UTIL_ONE };
 	u32 before;
 
-	policy_util_task(&u, 1000, true);       /* the first stamp counts nothing */
-	assert_int_equal(u.avg, ROOST_UTIL_ONE / 2);
-	policy_util_task(&u, 1000 + ROOST_UTIL_HALF_LIFE_NS, false);
-	assert_true(llabs((s64)u.avg - ROOST_UTIL_ONE / 4) <= 1);
-	before = u.avg;
-	policy_util_task(&u, 500, true);
-	assert_int_equal(u.avg, before);
-	assert_int_equal(u.stamp_ns, 1000 + ROOST_UTIL_HALF_LIFE_NS);
+	policy_task_averages(&t, 1000, true);   /* the first stamp counts nothing */
+	assert_int_equal(t.util.avg, ROOST_UTIL_ONE / 2);
+	policy_task_averages(&t, 1000 + ROOST_UTIL_HALF_LIFE_NS, false);
+	assert_true(llabs((s64)t.util.avg - ROOST_UTIL_ONE / 4) <= 1);
+	assert_true(llabs((s64)t.runnable_avg - ROOST_UTIL_ONE / 2) <= 1);
+	before = t.util.avg;
+	policy_task_averages(&t, 500, true);
+	assert_int_equal(t.util.avg, before);
+	assert_int_equal(t.util.stamp_ns, 1000 + ROOST_UTIL_HALF_LIFE_NS);
+}
+
+/* Waiting is no running, but makes a CPU's load. */
+static void waiting_counts_as_runnable(void **state)
+{
+	const u64 half = ROOST_UTIL_HALF_LIFE_NS, start = 1000;
+	struct roost_task t = { .weight = 2048, .util.stamp_ns = start, .wait_start_ns = start };
+
+	policy_task_averages(&t, start + half, false);          /* it waited all the time */
+	assert_int_equal(t.util.avg, 0);
+	assert_true(llabs((s64)t.runnable_avg - ROOST_UTIL_ONE / 2) <= 1);
+	assert_true(abs((int)policy_task_load(&t) - 1024) <= 1);
+	t.wait_start_ns = start + half + half * 3 / 4;          /* it slept, and waited for the last quarter */
+	t.runnable_avg = 0;
+	policy_task_averages(&t, start + 2 * half, false);
+	assert_true(llabs((s64)t.runnable_avg - ROOST_UTIL_ONE / 8) <= 1);
+}
+
+/* A CPU's average load beside the exact series, the load changing at random and the averages taken at ticks of 4 ms. */
+static void average_load_follows_the_exact_one(void **state)
+{
+	static struct roost_cpu c;
+	double exact = 0, worst = 0;
+	u64 now = 1000000, tick = now;
+
+	c = (struct roost_cpu){ .util_busy = 1 };
+	policy_cpu_averages(&c, now);
+	for (int i = 0; i < 200000; i++) {
+		u64 step = 1000 + rng() % 300000;
+		double f = exp2(-(double)step / ROOST_UTIL_HALF_LIFE_NS);
+
+		exact = exact * f + (double)c.load * (1 - f);
+		now += step;
+		policy_load_until(&c, now);
+		/* a random walk between none and about forty tasks */
+		c.load = rng() % 2 ? c.load + 1024 : c.load > 1024 ? c.load - 1024 : 0;
+		if (c.load > 40960)
+			c.load = 40960;
+		if (now - tick < 4000000)
+			continue;
+		tick = now;
+		policy_cpu_averages(&c, now);
+		if (i > 2000 && fabs((double)c.load_avg - exact) > worst)
+			worst = fabs((double)c.load_avg - exact);
+	}
+	/* within a fifth of a task: a load changes by little within 4 ms of a half-life of 32 */
+	assert_true(worst < 205);
+	assert_true(worst > 0);
+}
+
+static void average_load_of_an_idle_cpu_fades(void **state)
+{
+	const u64 half = ROOST_UTIL_HALF_LIFE_NS;
+	struct roost_cpu c = { .util_busy = 1, .util_stamp_ns = half, .load_avg = 4096 };
+
+	assert_int_equal(policy_load_avg(&c, 2 * half), 4096);  /* busy: as its own tick last wrote it */
+	c.util_busy = 0;
+	assert_true(llabs((s64)policy_load_avg(&c, 2 * half) - 2048) <= 1);
+	assert_int_equal(policy_load_avg(&c, half - 1), 4096);  /* a clock that is behind */
+	policy_cpu_busy(&c, 2 * half, true);
+	assert_true(llabs((s64)c.load_avg - 2048) <= 1);
+	policy_cpu_busy(&c, 3 * half, true);                    /* no change: nothing to do */
+	assert_int_equal(c.util_stamp_ns, 2 * half);
+}
+
+/* A task that changes CPUs takes its part along, and never more than there is. */
+static void average_load_moves_with_the_task(void **state)
+{
+	struct roost_task t = { .weight = 1024, .runnable_avg = ROOST_UTIL_ONE, .count_cpu = -1 };
+
+	host_reset();
+	host.machine.nr_cpu_ids = 2;
+	host.machine.nr_words = host.machine.nr_llcs = 1;
+	host.cpu[0].util_busy = host.cpu[1].util_busy = 1;
+	policy_count_in(&t, &host.cpu[0], 0, 1000);
+	assert_int_equal(host.cpu[0].load_avg, 1024);
+	policy_count_out(&t, 2000);
+	policy_count_in(&t, &host.cpu[0], 0, 3000);             /* the same CPU: it is in there already */
+	assert_int_equal(host.cpu[0].load_avg, 1024);
+	policy_count_out(&t, 4000);
+	host.cpu[0].load_avg = 500;                             /* part of it has faded */
+	policy_count_in(&t, &host.cpu[1], 1, 5000);
+	assert_int_equal(host.cpu[0].load_avg, 0);
+	assert_int_equal(host.cpu[1].load_avg, 1024);
+	policy_count_out(&t, 6000);
 }
 
 static void estimate_rises_at_once_and_falls_by_quarters(void **state)
@@ -163,14 +249,14 @@ static void sum_of_estimates_never_drifts(void **state)
 
 		if (in[n]) {
 			t->util.est = (u32)(r >> 32) % 1025;    /* as at dequeue: before it is taken off */
-			policy_count_out(t);
-			policy_count_out(t);                    /* twice is once */
+			policy_count_out(t, i);
+			policy_count_out(t, i);                    /* twice is once */
 			runnable--;
 		} else {
 			c = (u32)(r >> 40) % CPUS;
 			if (r >> 60 == 0)
 				t->flags ^= ROOST_TASK_IDLE_CLASS;
-			policy_count_in(t, &host.cpu[c], (s32)c);
+			policy_count_in(t, &host.cpu[c], (s32)c, i);
 			t->util.est = (u32)(r >> 20) % 1025;    /* changes while it runs */
 			runnable++;
 		}
@@ -194,7 +280,7 @@ static void sum_of_estimates_never_drifts(void **state)
 		}
 	}
 	for (i = 0; i < TASKS; i++)
-		policy_count_out(&tasks[i]);
+		policy_count_out(&tasks[i], OPERATIONS);
 	for (c = 0; c < CPUS; c++) {
 		assert_int_equal(host.cpu[c].est_sum, 0);
 		assert_int_equal(host.cpu[c].load, 0);
@@ -267,6 +353,10 @@ int main(void)
 		cmocka_unit_test(always_busy_is_one_and_always_idle_is_zero),
 		cmocka_unit_test(task_time_is_counted_once_and_never_backwards),
 		cmocka_unit_test(estimate_rises_at_once_and_falls_by_quarters),
+		cmocka_unit_test(waiting_counts_as_runnable),
+		cmocka_unit_test(average_load_follows_the_exact_one),
+		cmocka_unit_test(average_load_of_an_idle_cpu_fades),
+		cmocka_unit_test(average_load_moves_with_the_task),
 		cmocka_unit_test(sum_of_estimates_never_drifts),
 		cmocka_unit_test(fits_with_a_margin_of_20_percent_strictly),
 		cmocka_unit_test(capacity_is_what_others_leave),

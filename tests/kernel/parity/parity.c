@@ -156,9 +156,9 @@ static void make_state(void)
 	st.w.task_util = below(chance(50) ? 200 : 1025);
 	st.w.waker_flips = chance(80) ? below(8) : below(3000);
 	st.w.wakee_flips = chance(80) ? below(8) : below(3000);
-	st.w.wakee_weight = st.w.flags & POLICY_WAKE_IDLE_CLASS ? ROOST_WEIGHT_IDLE : chance(80) ? 1024 : 15 + below(80000);
+	st.w.wakee_load = st.w.flags & POLICY_WAKE_IDLE_CLASS ? ROOST_WEIGHT_IDLE : chance(80) ? 1024 : 15 + below(80000);
 	if (!st.c[st.w.waker].idle && st.c[st.w.waker].nr && !st.c[st.w.waker].rt)
-		st.w.curr_weight = st.c[st.w.waker].load / st.c[st.w.waker].nr;
+		st.w.curr_load = st.c[st.w.waker].load / st.c[st.w.waker].nr;
 	st.stale_core = chance(30);
 	st.stale_grace = chance(30);
 }
@@ -193,7 +193,8 @@ static void lay_policy(void)
 		p->nr_runnable = a->nr;
 		p->nr_idle_class = a->nr_idle_class;
 		p->est_sum = a->est;
-		p->load = a->load;
+		p->load_avg = a->load;
+		p->util_busy = 1;
 		w = &words[p->word];
 		w->member |= policy_bit(c);
 		if (a->idle)
@@ -342,21 +343,19 @@ static void lay_kernel(u32 like)
 		if (like & LIKE_LLC_SIZE && !sd_llc[c])
 			sd_llc_size[c] = st.m.llc;
 	}
-	/* a blocked task's load stays where it ran, and the kernel takes it off again */
-	rqs[st.w.prev].load += st.w.wakee_weight;
 	this_cpu_id = st.w.waker;
 	current = rqs[this_cpu_id].curr;
 	current->last_wakee = &wakee;
 	current->wakee_flip_decay_ts = jiffies;
 	current->wakee_flips = st.w.waker_flips;
-	current->se.avg.load_avg = st.w.curr_weight;
+	current->se.avg.load_avg = st.w.curr_load;
 	current->per_cpu_kthread = st.w.flags & POLICY_WAKE_KTHREAD;
 	in_task_context = true;
 	wakee_mask.bits = st.affinity;
 	wakee.cpus_ptr = &wakee_mask;
 	wakee.wakee_flips = st.w.wakee_flips;
 	wakee.recent_used_cpu = st.w.recent < 0 ? st.w.prev : st.w.recent;
-	wakee.se.avg.load_avg = st.w.wakee_weight;
+	wakee.se.avg.load_avg = st.w.wakee_load;
 	wakee.util = st.w.task_util;
 	wakee.idle_policy = st.w.flags & POLICY_WAKE_IDLE_CLASS;
 }
