@@ -9,7 +9,10 @@
 #define ROOST_BPF_KERNEL_H
 
 #include <stdbool.h>
+/* newer headers have it, older ones do not: below it is defined for all */
+#define bpf_iter_num uapi_bpf_iter_num
 #include <linux/bpf.h>
+#undef bpf_iter_num
 #include "policy/abi.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
