@@ -191,6 +191,13 @@ cache_libs() {
 	printf '%s\n' "$r"
 }
 
+# cached NAME ARG...: runs a program that tools/deps may have unpacked instead of installed.
+cached() {
+	cached_program=$(guest_tool "$1") || die "no $1: run tools/deps report"
+	shift
+	LD_LIBRARY_PATH=$(cache_libs) "$cached_program" "$@"
+}
+
 # Version of a QEMU program as MAJOR, or nothing when it does not run.
 qemu_major() {
 	LD_LIBRARY_PATH=$(cache_libs) "$1" --version 2>/dev/null | sed -n '1s/.*version \([0-9]*\).*/\1/p'
