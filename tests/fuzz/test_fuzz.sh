@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # A short run of every libFuzzer target, from a fixed seed. `make libfuzzer` runs them for longer.
-# Skipped where clang has no libFuzzer (Debian: libclang-rt-19-dev).
+# Skipped where clang has no libFuzzer: tools/deps gets that of clang-19 alone.
 set -eu
 dir=build/fuzz
 mkdir -p $dir
