@@ -105,7 +105,8 @@ static void make_machine(u32 cpus, u32 llc_size, u32 idle_pct)
 		p->capacity = p->capacity_max = ROOST_CAPACITY;
 		p->pull_from = -1;
 		p->nr_runnable = 1;
-		p->load = ROOST_WEIGHT_NICE0;
+		p->load = p->load_avg = ROOST_WEIGHT_NICE0;
+		p->util_busy = 1;
 		p->curr_weight = ROOST_WEIGHT_NICE0;
 	}
 	for (c = 0; c < cpus; c += llc_size) {
@@ -116,7 +117,8 @@ static void make_machine(u32 cpus, u32 llc_size, u32 idle_pct)
 
 			idle -= p->nr_runnable;
 			p->nr_runnable = p->curr_weight = 0;
-			p->load = 0;
+			p->load = p->load_avg = 0;
+			p->util_busy = 0;
 		}
 	}
 	for (c = 0; c < cpus; c++)
