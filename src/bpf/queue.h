@@ -99,7 +99,8 @@ u32 overdue_look = 4096;
 
 /*
  * The pid of the task that @cpu takes from @from's queue by @rule, 0 if there is none: the one that has waited longest of those
- * looked at, if it has waited long enough. For balance any wait is; overdue are those of @cpu's own queue.
+ * looked at, if it has waited long enough. For balance any wait is; overdue are those of @cpu's own queue. Where the first in that
+ * queue is overdue the queue is long, and its order is not what keeps anyone waiting: then it is left alone, and not walked.
  */
 __noinline u64 pull_whom(s32 cpu, s32 from, u32 rule)
 {
@@ -119,6 +120,10 @@ __noinline u64 pull_whom(s32 cpu, s32 from, u32 rule)
 			t = task_of(p);
 			if (!t || !t->wait_start_ns)
 				continue;
+			if (rule == ROOST_RULE_OVERDUE && looked == 1 && policy_overdue(t->wait_start_ns, now)) {
+				limit = 0; /* nor is anything known of the rest */
+				break;
+			}
 			if (!first || policy_before(t->wait_start_ns, first))
 				first = t->wait_start_ns;
 			if (best && !policy_before(t->wait_start_ns, oldest))

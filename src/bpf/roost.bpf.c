@@ -589,12 +589,10 @@ void BPF_PROG(roost_tick, struct task_struct *p)
 	}
 	if (POLICY_LIKELY(!policy_read(c->nr_queued)))
 		return;
-	if (POLICY_UNLIKELY(policy_overdue(policy_read(c->oldest_wait_ns), now))) {
+	if (due && POLICY_UNLIKELY(policy_overdue(policy_read(c->oldest_wait_ns), now))) {
 		policy_write(c->pull_from, cpu);
 		compat_set_slice(p, 0);
-		return;
-	}
-	if (now - policy_read(c->curr_start_ns) >= policy_slice(policy_read(c->nr_runnable)))
+	} else if (now - policy_read(c->curr_start_ns) >= policy_slice(policy_read(c->nr_runnable)))
 		compat_set_slice(p, 0);
 	if (policy_has_stealable(c, now))
 		send_for_help(cpu, now);

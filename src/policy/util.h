@@ -76,6 +76,14 @@ policy_fn u32 policy_util_advance(u32 avg, u64 delta_ns, bool busy)
 	return policy_util_mix(avg, policy_util_decay(delta_ns), busy, 1);
 }
 
+/* Tasks that leave for other CPUs take their part off while the CPU writes its average: what falls below nothing is nothing. */
+policy_inline u64 policy_load_left(struct roost_cpu *c)
+{
+	u64 load = policy_read(c->load_avg);
+
+	return (s64)load < 0 ? 0 : load;
+}
+
 /* Before the load of @c changes: what it was until now. */
 policy_inline void policy_load_until(struct roost_cpu *c, u64 now)
 {
@@ -102,7 +110,7 @@ policy_fn int policy_cpu_averages(struct roost_cpu *c policy_nonnull, u64 now)
 	if (since) {
 		factor = policy_util_decay(now - since);
 		c->util_avg = policy_util_mix(c->util_avg, factor, c->util_busy, 1);
-		c->load_avg = (c->load_avg * factor + c->load_sum / (now - since) * ((1ULL << 32) - factor)) >> 32;
+		c->load_avg = (policy_load_left(c) * factor + c->load_sum / (now - since) * ((1ULL << 32) - factor)) >> 32;
 	}
 	policy_write(c->load_sum, 0);
 	policy_write(c->util_stamp_ns, now);
@@ -121,7 +129,7 @@ policy_inline void policy_cpu_busy(struct roost_cpu *c, u64 now, bool busy)
 /* The average load of @c now. One that runs nothing does not write its average: it fades here. */
 policy_inline u64 policy_load_avg(struct roost_cpu *c, u64 now)
 {
-	u64 load = policy_read(c->load_avg), since = policy_read(c->util_stamp_ns);
+	u64 load = policy_load_left(c), since = policy_read(c->util_stamp_ns);
 
 	if (policy_read(c->util_busy) || !policy_before(since, now))
 		return load;

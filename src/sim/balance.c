@@ -162,7 +162,8 @@ struct sim_task *sim_pull_asked(struct sim *s, uint32_t cpu)
 	if (!t)
 		return NULL;
 	if (from == (s32)cpu) {
-		if (!policy_overdue(t->rt.wait_start_ns, s->now))
+		if (!policy_overdue(t->rt.wait_start_ns, s->now) ||
+		    policy_overdue(s->tasks[s->cpus[cpu].queue[0].task].rt.wait_start_ns, s->now))
 			return NULL;
 		s->f.rule[ROOST_RULE_OVERDUE]++;
 		sim_queue_remove(s, cpu, t);
@@ -223,14 +224,14 @@ static void tick_roost(struct sim *s, uint32_t cpu)
 			sim_kick_idle(s, cpu, (uint32_t)to, 0);
 			return;
 		}
-		if (policy_overdue(p->oldest_wait_ns, s->now)) {
-			ask(s, cpu, cpu);
-			return;
-		}
 	}
 	if (s->now < c->next_balance_ns)
 		return;
 	c->next_balance_ns = s->now + s->knobs.balance_ns;
+	if (policy_overdue(p->oldest_wait_ns, s->now)) {
+		ask(s, cpu, cpu);
+		return;
+	}
 	to = policy_balance_to((s32)cpu, c->round++);
 	if (to < 0 || !s->cpus[to].curr)
 		return;

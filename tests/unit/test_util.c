@@ -185,6 +185,8 @@ static void average_load_of_an_idle_cpu_fades(void **state)
 	assert_int_equal(policy_load_avg(&c, half - 1), 4096);  /* a clock that is behind */
 	policy_cpu_busy(&c, 2 * half, true);
 	assert_true(llabs((s64)c.load_avg - 2048) <= 1);
+	c.load_avg = (u64)-500;                                 /* two took their part off what was there for one */
+	assert_int_equal(policy_load_avg(&c, 2 * half), 0);
 	policy_cpu_busy(&c, 3 * half, true);                    /* no change: nothing to do */
 	assert_int_equal(c.util_stamp_ns, 2 * half);
 }

@@ -74,13 +74,7 @@ sleep 3
 says 0 "" roost explain --seconds 1
 
 # gone: the kernel is asked, nothing is remembered
-kill -9 $roost_pid
-i=0
-while [ "$(scx_state)" != disabled ]; do
-	i=$((i + 1))
-	[ $i -lt 100 ] || fail "sched_ext is $(scx_state) after kill -9"
-	sleep 0.1
-done
+roost_killed
 for c in "get" "stat" "explain" "set idle-smt"; do
 	# shellcheck disable=SC2086
 	says 1 "roost is not running" roost $c
