@@ -99,8 +99,7 @@ u32 overdue_look = 4096;
 
 /*
  * The pid of the task that @cpu takes from @from's queue by @rule, 0 if there is none: the one that has waited longest of those
- * looked at, if it has waited long enough. For balance any wait is; overdue are those of @cpu's own queue. Where the first in that
- * queue is overdue the queue is long, and its order is not what keeps anyone waiting: then it is left alone, and not walked.
+ * looked at, if it has waited long enough. For balance any wait is; overdue are those of @cpu's own queue.
  */
 __noinline u64 pull_whom(s32 cpu, s32 from, u32 rule)
 {
@@ -120,10 +119,6 @@ __noinline u64 pull_whom(s32 cpu, s32 from, u32 rule)
 			t = task_of(p);
 			if (!t || !t->wait_start_ns)
 				continue;
-			if (rule == ROOST_RULE_OVERDUE && looked == 1 && policy_overdue(t->wait_start_ns, now)) {
-				limit = 0; /* nor is anything known of the rest */
-				break;
-			}
 			if (!first || policy_before(t->wait_start_ns, first))
 				first = t->wait_start_ns;
 			if (best && !policy_before(t->wait_start_ns, oldest))
@@ -227,11 +222,31 @@ __noinline int hand_back(s32 from)
 	return 0;
 }
 
+/* The first in the queue is overdue: the queue is long, and its order is not what keeps anyone waiting. It need not be walked. */
+__noinline bool merely_long(s32 cpu)
+{
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+	struct roost_task *t;
+	bool overdue = false;
+
+	if (!bpf_iter_scx_dsq_new(&it, (u64)cpu, 0)) {
+		p = bpf_iter_scx_dsq_next(&it);
+		t = p ? task_of(p) : 0;
+		overdue = t && policy_overdue(t->wait_start_ns, env_now());
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+	return overdue;
+}
+
 static __always_inline bool pull(s32 cpu, s32 from, u32 rule)
 {
-	u64 pid = pull_whom(cpu, from, rule);
 	struct roost_cpu *v = env_cpu(from);
+	u64 pid;
 
+	if (rule == ROOST_RULE_OVERDUE && merely_long(cpu))
+		return false;
+	pid = pull_whom(cpu, from, rule);
 	if (pid)
 		return pull_one(cpu, from, rule, pid);
 	if (POLICY_UNLIKELY(v && !(policy_read(v->flags) & ROOST_CPU_ONLINE)))
