@@ -225,6 +225,11 @@ void BPF_PROG(roost_enqueue, struct task_struct *p, u64 enq_flags)
 		return;
 	}
 	if (wakeup && policy_preempts(c, t, policy_curr_deadline(c))) {
+		if (policy_protected(c, policy_read(c->curr_start_ns), now)) {
+			policy_write(c->preempt_due, 1);
+			queue_on(p, t, c, cpu, now, enq_flags);
+			return;
+		}
 		COUNT(nr_preempt);
 		if (POLICY_UNLIKELY(ext_may_hold(cpu))) {
 			/* the CPU decides in dispatch whether its task is in a critical section */
@@ -592,8 +597,12 @@ void BPF_PROG(roost_tick, struct task_struct *p)
 	if (due && POLICY_UNLIKELY(policy_overdue(policy_read(c->oldest_wait_ns), now))) {
 		policy_write(c->pull_from, cpu);
 		compat_set_slice(p, 0);
-	} else if (now - policy_read(c->curr_start_ns) >= policy_slice(policy_read(c->nr_runnable)))
+	} else if (now - policy_read(c->curr_start_ns) >= policy_slice(policy_read(c->nr_runnable))) {
 		compat_set_slice(p, 0);
+	} else if (policy_read(c->preempt_due) && !policy_protected(c, policy_read(c->curr_start_ns), now)) {
+		COUNT(nr_preempt);
+		compat_set_slice(p, 0);
+	}
 	if (policy_has_stealable(c, now))
 		send_for_help(cpu, now);
 	if (due)

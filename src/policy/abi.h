@@ -95,7 +95,7 @@ struct roost_cpu {
 	u32 capacity;               /* of ROOST_CAPACITY, less real-time, deadline and interrupt work */
 	u64 idle_exit_ns;           /* when it last stopped idling; 0 = never */
 	u32 util_busy;              /* an ordinary task runs there (since util_stamp_ns at least) */
-	u32 pad0;
+	u32 preempt_due;            /* a wakeup would have preempted, but the running task was protected */
 
 	/* runqueue */
 	u32 nr_runnable;            /* tasks of this scheduler runnable here, the running one included */

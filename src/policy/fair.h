@@ -190,6 +190,7 @@ policy_inline void policy_begin(struct roost_cpu *c, struct roost_task *t, u64 n
 	policy_write(c->curr_idle_class, (t->flags & ROOST_TASK_IDLE_CLASS) != 0);
 	policy_write(c->curr_pid, t->pid);
 	policy_write(c->curr_weight, t->weight);
+	policy_write(c->preempt_due, 0);
 	if (policy_before(policy_read(c->vtime), t->vruntime))
 		policy_write(c->vtime, t->vruntime);
 }
@@ -229,6 +230,19 @@ policy_inline bool policy_preempts(struct roost_cpu *c, const struct roost_task 
 	if (t->flags & ROOST_TASK_BATCH)
 		return false;
 	return policy_before(t->deadline, curr_deadline);
+}
+
+/*
+ * The running task, picked at @since_ns, has not had the least slice yet, and keeps the CPU so long: where each task wakes
+ * the next, every wakeup would be a switch, and soon another one back. A wakeup that would preempt leaves preempt_due, and
+ * the tick that finds the time over does it. SCHED_IDLE has no such right.
+ */
+policy_inline bool policy_protected(struct roost_cpu *c, u64 since_ns, u64 now)
+{
+	struct roost_knobs *k = env_knobs();
+	u64 least = policy_min(policy_read(k->slice_min_ns), policy_read(k->slice_ns));
+
+	return !policy_read(c->curr_idle_class) && policy_before(now, since_ns + least);
 }
 
 #endif

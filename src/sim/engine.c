@@ -480,6 +480,7 @@ static void tick(struct sim *s, uint32_t cpu)
 	struct roost_cpu *p = &s->pcpu[cpu];
 	struct sim_task *t = c->curr;
 	uint64_t cost = (uint64_t)sim_cost(s, COST_TICK_COST) + sim_loadavg_tick(s, cpu);
+	bool due = p->preempt_due && !policy_protected(p, c->on_since_ns, s->now);
 
 	evq_set(&s->q, slot_tick(s, cpu), s->now + (uint64_t)sim_cost(s, COST_TICK));
 	if (!t)
@@ -500,7 +501,7 @@ static void tick(struct sim *s, uint32_t cpu)
 		c->sys_first_ns += cost;
 		arm(s, cpu);
 	}
-	if (!slice_over(s, cpu))
+	if (!due && !slice_over(s, cpu))
 		return;
 	if (c->nr_queue || c->direct != SIM_NONE)
 		preempt(s, cpu, false);

@@ -44,7 +44,7 @@ void sim_set_deadline(struct sim *s, struct sim_task *t, uint32_t nr_runnable)
 }
 
 /*
- * Does a woken task preempt? roost: by deadline. The kernel up to 6.5: by its wakeup granularity, the lead in virtual time
+ * Does a woken task preempt? roost: by deadline, and not before the running task has had the least slice. The kernel up to 6.5: by its wakeup granularity, the lead in virtual time
  * that a wakee must have over the running task. Since 6.6: by deadline, but not before the running task has had the slice it
  * was picked for (RUN_TO_PARITY).
  */
@@ -54,8 +54,12 @@ bool sim_preempts(struct sim *s, uint32_t cpu, const struct sim_task *t)
 	int64_t lead;
 
 	if (s->cfg->pull == SIM_PULL_ROOST || p->curr_idle_class || !p->curr_weight ||
-	    (t->rt.flags & (ROOST_TASK_IDLE_CLASS | ROOST_TASK_BATCH)))
-		return policy_preempts(p, &t->rt, policy_curr_deadline(p));
+	    (t->rt.flags & (ROOST_TASK_IDLE_CLASS | ROOST_TASK_BATCH))) {
+		if (!policy_preempts(p, &t->rt, policy_curr_deadline(p)))
+			return false;
+		p->preempt_due = s->cfg->pull == SIM_PULL_ROOST && policy_protected(p, s->cpus[cpu].on_since_ns, s->now);
+		return !p->preempt_due;
+	}
 	if (!by_latency(s))
 		return policy_preempts(p, &t->rt, p->curr_deadline) && !policy_before(policy_curr_vruntime(p, s->now), p->curr_deadline);
 	lead = (int64_t)(policy_curr_vruntime(p, s->now) - t->rt.vruntime);

@@ -231,6 +231,29 @@ static void who_runs_shares_its_slice_with_those_who_come(void **state)
 	assert_int_equal(policy_curr_deadline(&c), 5000000 + 10);
 }
 
+/* No wakeup takes the CPU from a task before it has had the least slice; SCHED_IDLE has no such right. */
+static void who_runs_has_the_least_slice(void **state)
+{
+	const u64 least = env_knobs()->slice_min_ns, slice = env_knobs()->slice_ns, since[] = { 1000, (u64)-50 };
+	struct roost_cpu c = { .curr_weight = 1024 };
+	struct roost_task t = { .weight = 1024 };
+
+	for (size_t i = 0; i < 2; i++) { /* across the wrap of the clock too */
+		assert_true(policy_protected(&c, since[i], since[i]));
+		assert_true(policy_protected(&c, since[i], since[i] + least - 1));
+		assert_false(policy_protected(&c, since[i], since[i] + least));
+		c.curr_idle_class = 1;
+		assert_false(policy_protected(&c, since[i], since[i]));
+		c.curr_idle_class = 0;
+	}
+	host.knobs.slice_ns = least / 2; /* never longer than the slice itself */
+	assert_false(policy_protected(&c, 1000, 1000 + least / 2));
+	host.knobs.slice_ns = slice;
+	c.preempt_due = 1; /* what was due is over with the task it was meant for */
+	policy_begin(&c, &t, 1000);
+	assert_int_equal(c.preempt_due, 0);
+}
+
 /* Another weight: as much time of the CPU is owed as before, and a slice of it at most. */
 static void a_new_weight_keeps_what_is_owed(void **state)
 {
@@ -299,6 +322,7 @@ int main(void)
 		TEST(deadlines_are_a_slice_ahead_and_two_for_who_yields),
 		TEST(who_preempts_whom),
 		TEST(who_runs_shares_its_slice_with_those_who_come),
+		TEST(who_runs_has_the_least_slice),
 		TEST(a_new_weight_keeps_what_is_owed),
 		TEST(nobody_waits_for_ever),
 	};
