@@ -50,6 +50,7 @@ static __always_inline void cpu_taken(s32 cpu, struct roost_cpu *c, u64 now)
 	capacity(c, cpu, now);
 	__sync_fetch_and_or(&c->flags, ROOST_CPU_RT_HELD);
 	policy_sidle_update(c, cpu);
+	spin_taken(cpu);
 	send_helper(cpu, c);
 }
 

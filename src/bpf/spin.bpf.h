@@ -139,8 +139,7 @@ static __noinline u64 spin_due(s32 cpu, u64 now)
 
 	if (!c || !s)
 		return 0;
-	/* dispatch is asked only when no higher class wants the CPU: one that is still noted here is just leaving */
-	if (!s->quiet_ns || (policy_read(c->flags) & ROOST_CPU_RT_HELD)) {
+	if (!s->quiet_ns) {
 		s->quiet_ns = now;
 		s->due = 1;
 	}
@@ -200,8 +199,6 @@ static __noinline bool spin_instead(s32 cpu, u32 goes_on)
 	if (s->parked_ns) {
 		/* without a window it runs all the same, to block */
 		s->grant_ns = window;
-		if (window)
-			s->due = 0;
 		return spin_unpark(s, cpu);
 	}
 	if (window && s->asleep && !s->nudged)
@@ -219,9 +216,13 @@ static __noinline int spin_running(s32 cpu, s32 home)
 
 	if (!c || !s)
 		return 0;
+	/* a higher class that took the CPU has left it, and nobody was asked: the kernel kept the thread at hand */
+	if (!s->unparked && cpu == home && !s->leave)
+		s->grant_ns = spin_due(cpu, now);
 	s->unparked = 0;
 	if (cpu != home || !s->grant_ns)
 		return 0;
+	s->due = 0;
 	s->start_ns = now;
 	policy_write(s->deadline_ns, now + s->grant_ns);
 	s->grant_ns = 0;
@@ -289,6 +290,18 @@ static __always_inline void spin_work(s32 cpu)
 		return;
 	roost_spin_work(s, bpf_ktime_get_ns() - s->quiet_ns);
 	s->quiet_ns = 0;
+}
+
+/* A higher class's work begins to run here: when it leaves, the CPU runs out of work anew, and another window is due. */
+static __always_inline void spin_taken(s32 cpu)
+{
+	struct roost_spin *s;
+
+	if (POLICY_LIKELY(!policy_read(env_knobs()->idle_spin_ns)))
+		return;
+	s = spin_of(cpu);
+	if (s)
+		s->quiet_ns = 0;
 }
 
 /* The tick, while a CPU spins: work that waits elsewhere for too long ends the window. */
