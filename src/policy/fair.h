@@ -49,15 +49,28 @@ policy_inline u64 policy_slice(u32 nr_runnable)
 	return share > least ? share : policy_min(least, slice);
 }
 
+/*
+ * What a task that began at @start_ns can have run by @now: a tick ends a slice, so no more than one and a late tick. What is
+ * beyond that was a host that held the CPU back, or a clock that jumped (a TSC found unstable: by a second); a task that had
+ * to pay for it would wait until the others had run as long.
+ */
+#define POLICY_LATE_NS 20000000ULL
+
+policy_inline u64 policy_ran(u64 start_ns, u64 now)
+{
+	u64 most = policy_read(env_knobs()->slice_ns) + POLICY_LATE_NS;
+
+	return policy_before(start_ns, now) ? policy_min(now - start_ns, most) : 0;
+}
+
 /* The running task's vruntime now, as far as the CPU's record tells. */
 policy_inline u64 policy_curr_vruntime(struct roost_cpu *c, u64 now)
 {
-	u64 start = policy_read(c->curr_start_ns);
 	u32 weight = policy_read(c->curr_weight);
 
-	if (!weight || !policy_before(start, now))
+	if (!weight)
 		return policy_read(c->curr_vruntime);
-	return policy_read(c->curr_vruntime) + policy_virtual(now - start, weight);
+	return policy_read(c->curr_vruntime) + policy_virtual(policy_ran(policy_read(c->curr_start_ns), now), weight);
 }
 
 /*
@@ -168,13 +181,11 @@ policy_inline void policy_set_deadline(struct roost_task *t, u32 nr_runnable)
 		t->deadline += policy_virtual(policy_read(env_knobs()->slice_ns), t->weight);
 }
 
-/* Counts what the task ran since run_start_ns. Returns the run time. */
+/* Counts what the task ran since run_start_ns (policy_ran). Returns the run time. */
 policy_inline u64 policy_charge(struct roost_task *t, u64 now)
 {
-	u64 delta = 0;
+	u64 delta = t->run_start_ns ? policy_ran(t->run_start_ns, now) : 0;
 
-	if (t->run_start_ns && policy_before(t->run_start_ns, now))
-		delta = now - t->run_start_ns;
 	t->run_start_ns = now;
 	t->vruntime += policy_virtual(delta, t->weight);
 	return delta;

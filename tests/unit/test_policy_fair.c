@@ -162,6 +162,25 @@ static void running_is_charged_once(void **state)
 	assert_int_equal(c.curr_weight, 0);
 }
 
+/* A host that holds the CPU back, or a clock that jumps: nobody pays for what he cannot have run. */
+static void a_jump_of_the_clock_is_not_charged(void **state)
+{
+	static const u64 jumps[] = { 1000000000, 5000000000, 1ull << 62 };
+	const u64 most = SLICE + POLICY_LATE_NS;
+
+	for (size_t i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++) {
+		struct roost_cpu c = { 0 };
+		struct roost_task t = { .weight = 1024, .vruntime = 7 };
+
+		policy_begin(&c, &t, 1000);
+		/* where it runs alone, the queue's time goes as far as the task's own */
+		assert_int_equal(policy_vtime(&c, 1000 + jumps[i]), 7 + most);
+		assert_int_equal(policy_charge(&t, 1000 + jumps[i]), most);
+		assert_int_equal(t.vruntime, 7 + most);
+		assert_int_equal(policy_charge(&t, 1500 + jumps[i]), 500);
+	}
+}
+
 static void deadlines_are_a_slice_ahead_and_two_for_who_yields(void **state)
 {
 	struct roost_task t = { .weight = 1024, .vruntime = 50 };
@@ -323,6 +342,7 @@ int main(void)
 		TEST(who_preempts_whom),
 		TEST(who_runs_shares_its_slice_with_those_who_come),
 		TEST(who_runs_has_the_least_slice),
+		TEST(a_jump_of_the_clock_is_not_charged),
 		TEST(a_new_weight_keeps_what_is_owed),
 		TEST(nobody_waits_for_ever),
 	};
