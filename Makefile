@@ -2,6 +2,7 @@
 #
 #   make            build/roost (and build/scx_roost, the same program)
 #   make unit       build and run the unit tests          make check   what ./check runs
+#   make check-metrics     what serve-metrics serves, checked with promtool
 #   make install    into DESTDIR, PREFIX=/usr/local
 #
 # A room that needs more than "compile src/ROOM/*.c into the program" says so in src/ROOM/room.mk.
@@ -69,6 +70,11 @@ $(B)/unit/%: tests/unit/%.c $(B)/libroost-all.a
 unit: $(UNIT)
 	@for t in $(UNIT); do $$t || [ $$? = 77 ] || exit 1; done
 
+# What the metrics are, to promtool (Debian's prometheus, unpacked into the cache).
+check-metrics: $(B)/unit/test_metrics
+	@tools/deps look
+	@. tools/lib.sh && PATH="$$(dirname "$$(guest_tool promtool)"):$$PATH" $<
+
 # Every test program: the unit tests, and what a room adds in its room.mk with TESTS += its programs. ./check runs each,
 # and each tests/*/test_*.sh.
 tests: $(UNIT) $(TESTS)
@@ -81,5 +87,5 @@ check:
 clean:
 	rm -rf build build-san
 
-.PHONY: all unit tests list-tests check clean
+.PHONY: all unit tests list-tests check check-metrics clean
 -include $(OBJ:.o=.d) $(wildcard $(B)/bpf/*.d $(B)/unit/*.d)

@@ -77,10 +77,13 @@ static void marker(FILE *out, unsigned series, double x, double y, double r)
 	}
 }
 
-static void legend(const struct study *s, FILE *out)
+/* The variants' marks; @shown, where not NULL, is not 0 for those that the plot shows. */
+static void legend(const struct study *s, const u64 *shown, FILE *out)
 {
 	fputs("<ul class=legend>", out);
 	for (unsigned k = 0; k < s->n_variants; k++) {
+		if (shown && !shown[k])
+			continue;
 		fputs("<li><svg viewBox='0 0 14 14' aria-hidden=true>", out);
 		marker(out, k, 7, 7, 4.5);
 		fputs("</svg>", out);
@@ -148,7 +151,7 @@ void html_plot_runs(const struct study *s, FILE *out)
 	for (unsigned i = 1, step = (s->rounds + 9) / 10; i <= s->rounds; i += step)
 		fprintf(out, "<text class=dimtext x=%.1f y=214 text-anchor=middle>%u</text>", at(&x, i), i);
 	fprintf(out, "<text class=dimtext x=%d y=231 text-anchor=middle>round</text></svg>\n", (x.from + x.to) / 2);
-	legend(s, out);
+	legend(s, NULL, out);
 }
 
 static const char *ratio_class(const struct study_metric *m, const struct stat_ratio *q)
@@ -316,7 +319,7 @@ void html_plot_latency(const struct study *s, FILE *out)
 				marker(out, k, at(&x, percentile_at(q[p])), at(&y, v[p]), 3.2);
 	}
 	fprintf(out, "<text class=dimtext x=%d y=231 text-anchor=middle>percentile</text></svg>\n", (x.from + x.to) / 2);
-	legend(s, out);
+	legend(s, NULL, out);
 }
 
 static u64 rule_sums(const struct study *s, unsigned variant, u64 sum[ROOST_RULE_COUNT])
@@ -391,6 +394,6 @@ void html_plot_rules(const struct study *s, FILE *out)
 		y += 8;
 	}
 	fputs("</svg>\n", out);
-	legend(s, out);
+	legend(s, total, out);
 	free(sum);
 }
