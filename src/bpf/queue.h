@@ -32,6 +32,20 @@ static __always_inline void place(struct roost_task *t, struct roost_cpu *c, s32
 	t->cpu = cpu;
 }
 
+/*
+ * The task no longer counts where it did: it sleeps, or another CPU runs it. One that is on its way out idles by then, and
+ * the kernel, which waits for it to become empty, looks only when it schedules: whoever took its last task has to see to
+ * that (6.16: the machine's hotplug hung for ever).
+ */
+static __always_inline void count_out(struct roost_task *t, u64 now)
+{
+	struct roost_cpu *c = t->flags & ROOST_TASK_RUNNABLE ? env_cpu(t->count_cpu) : 0;
+
+	policy_count_out(t, now);
+	if (c && POLICY_UNLIKELY(!(policy_read(c->flags) & ROOST_CPU_ONLINE)))
+		scx_bpf_kick_cpu(t->count_cpu, 0);
+}
+
 static __always_inline void kick_idle(s32 cpu)
 {
 	struct roost_cpu *c = env_cpu(cpu);

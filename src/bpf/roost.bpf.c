@@ -390,7 +390,7 @@ void BPF_PROG(roost_runnable, struct task_struct *p, u64 enq_flags)
 		return;
 	}
 	now = env_now();
-	policy_count_out(t, now);
+	count_out(t, now);
 	policy_count_in(t, c, cpu, now);
 	spin_wake(c, cpu);
 }
@@ -404,7 +404,7 @@ static __noinline int begin_run(struct roost_task *t, struct roost_cpu *c, s32 c
 		return 0;
 	unqueue(t);
 	if (t->count_cpu != cpu && (t->flags & ROOST_TASK_RUNNABLE)) {
-		policy_count_out(t, now);
+		count_out(t, now);
 		policy_count_in(t, c, cpu, now);
 	}
 	if (t->cpu != cpu) {
@@ -485,7 +485,7 @@ void BPF_PROG(roost_quiescent, struct task_struct *p, u64 deq_flags)
 	if (!t || (t->flags & ROOST_TASK_SPINNER))
 		return;
 	unqueue(t);
-	policy_count_out(t, env_now());
+	count_out(t, env_now());
 	policy_util_hold(&t->util);
 	t->wait_start_ns = 0;
 }
