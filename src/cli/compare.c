@@ -149,24 +149,6 @@ static void explain_missing(struct study *s)
 			snprintf(s->metric[t[i].metric].why_not, sizeof(s->metric[0].why_not), "%s", t[i].why);
 }
 
-static int write_report(struct compare *c)
-{
-	const char *path = opt_string(c->cli, OPT_REPORT);
-	FILE *f;
-	int rc;
-
-	if (!opt_given(c->cli, OPT_REPORT))
-		return CLI_DONE;
-	f = fopen(path, "we");
-	if (!f)
-		return cli_fail(c->cli, "--report %s: %s", path, strerror(errno));
-	rc = study_report(&c->study, f);
-	if (fclose(f) || rc)
-		return cli_fail(c->cli, "--report %s: could not be written", path);
-	cli_say(c->cli, "report written to %s", path);
-	return CLI_DONE;
-}
-
 static int print_result(struct compare *c)
 {
 	if (opt_flag(c->cli, OPT_JSON))
@@ -209,7 +191,7 @@ static int execute(struct compare *c)
 		return cli_fail(c->cli, "%s", strerror(-rc));
 	explain_missing(&c->study);
 	code = print_result(c);
-	rc = write_report(c);
+	rc = opt_given(c->cli, OPT_REPORT) ? compare_report_write(c->cli, &c->study, opt_string(c->cli, OPT_REPORT)) : CLI_DONE;
 	if (code || rc)
 		return code ? code : rc;
 	return exit_code(c);
@@ -229,6 +211,8 @@ int cmd_compare(struct cli *cli)
 		code = read_patterns(c);
 	if (!code)
 		code = read_variants(c);
+	if (!code && opt_given(cli, OPT_REPORT))
+		code = compare_report_check(cli, opt_string(cli, OPT_REPORT));
 	if (!code)
 		code = refuse_others(c);
 	if (!code) {

@@ -53,6 +53,13 @@ struct compare_host {
 	int cannot;			/* exit code of a roost run that would not load */
 };
 
+struct cli;
+
+/* Before the first run: can --report's FILE be written? Nothing is changed. 0, or CLI_MISUSED and the reason said. */
+int compare_report_check(const struct cli *cli, const char *path);
+/* What was there stays unless all of the new one could be written. 0, or CLI_FAILED and the reason said. */
+int compare_report_write(const struct cli *cli, const struct study *s, const char *path);
+
 void compare_host_ops(struct compare_host *host, struct plan_host *ops);
 
 #endif

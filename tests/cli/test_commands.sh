@@ -121,6 +121,33 @@ if [ $can = 0 ]; then
 	done
 fi
 
+# ---- compare: what it cannot write is refused before the first run; what was there stays until the new one is whole ----
+touched() { [ -e "$work/ran" ] && { failed "the command ran"; return 0; }; passed; }
+compare() { rm -f "$work/ran"; run "$roost" compare -V kernel,kernel -n 2 -w 0 "$@"; }
+for bad in /nonexist/x.html "$work" "" /proc/x.html; do
+	compare --report "$bad" -- touch "$work/ran"
+	refused 2 "--report"
+	touched
+done
+echo old >"$work/r.html"
+chmod 640 "$work/r.html"
+compare --report "$work/r.html" -- nosuchcommand
+refused 2 "nosuchcommand"
+if [ "$(cat "$work/r.html")" = old ]; then passed; else failed "the old report is gone"; fi
+ln -s r.html "$work/link.html"
+compare --report "$work/link.html" -- true
+expect 0 "kernel"
+if grep -q '<title>roost compare: true' "$work/r.html" && [ -h "$work/link.html" ] && [ "$(stat -c %a "$work/r.html")" = 640 ]; then
+	passed; else failed "the report did not take the old one's place"; fi
+compare --report "$work/new.html" -- true
+if [ "$(stat -c %a "$work/new.html")" = "$(printf '%o' $((0666 & ~0$(umask))))" ]; then passed; else failed "the new report's mode"; fi
+if [ -c /dev/full ]; then
+	compare --report /dev/full -- true
+	if [ $code = 1 ] && grep -qF -- "--report /dev/full: could not be written: No space" "$work/err"; then passed; else
+		failed "a full disk is not said"; fi
+fi
+if ls "$work"/*.html.* >/dev/null 2>&1; then failed "something was left beside the report"; else passed; fi
+
 # ---- output that cannot be written is a failure ----
 if [ -c /dev/full ]; then
 	what="features >/dev/full" code=0
