@@ -209,7 +209,7 @@ void load_help(const struct load *l, char *buf, size_t len)
 	if (len)
 		buf[0] = 0;
 	for (const struct load_opt *o = l->opts; o->name && n < len; o++) {
-		char letter[8] = "    ", def[48] = "", name[64];
+		char letter[8] = "    ", def[64] = "", name[64];
 
 		if (o->letter)
 			snprintf(letter, sizeof(letter), "-%c, ", o->letter);
@@ -217,7 +217,8 @@ void load_help(const struct load *l, char *buf, size_t len)
 			char v[32];
 
 			show(o, o->def, v, sizeof(v));
-			snprintf(def, sizeof(def), " (default %s)", v);
+			snprintf(def, sizeof(def), " (default %s%s)", v, o->kind == LOAD_SECONDS ? "; a bare number is s" :
+				 o->kind == LOAD_MICROS ? "; a bare number is us" : "");
 		}
 		snprintf(name, sizeof(name), "%s%s", o->name, o->kind == LOAD_FLAG ? "" : o->kind == LOAD_WORD ? " WORD" :
 			 o->kind == LOAD_CPU_PAIR ? " A,B" : o->kind == LOAD_COUNT ? " N" : " TIME");

@@ -57,6 +57,13 @@ refused 2 "takes no arguments, but was given 'extra'"
 run "$roost" stat --count 3
 refused 2 "--count needs --interval"
 
+# ---- run: every option is checked before anything is loaded ----
+for bad in --slice-mode=abc --slice-mode=9999 --slice-mode=-777 --slice-group=no-such-group --metrics=99999 --metrics= \
+	--metrics=nowhere:1 --metrics=127.0.0.1 "--slice-socket=/$(printf '%0300d' 0)" --slice-socket=; do
+	run "$roost" run "$bad"
+	refused 2 "${bad%%=*}"
+done
+
 # ---- knobs ----
 for bad in idle-spin=-1 idle-spin=1000001us "idle-spin=10 apples" idle-spin= idle-spin=99999999999999999999s; do
 	run "$roost" run --set "$bad"
@@ -81,6 +88,16 @@ run "$roost" run --config "$work/bad.conf"
 refused 2 "bad.conf:2: idle-grace=2s: takes a time"
 run "$roost" run --config "$work/none.conf"
 refused 2 "none.conf: No such file"
+run "$roost" set --config "$work/bad.conf"
+refused 2 "bad.conf:2: idle-grace=2s: takes a time"
+run "$roost" set --config "$work/none.conf"
+refused 2 "none.conf: No such file"
+run "$roost" set --config /
+refused 2 "/: Is a directory"
+run "$roost" set --config /dev/zero
+refused 2 "/dev/zero: larger than 1 MiB"
+run "$roost" set --profile wram
+refused 2 "did you mean 'warm'?"
 
 # ---- tables ----
 run "$roost" features
@@ -108,6 +125,11 @@ is_json '.can_run == ([.checks[].state] | all(. != "missing" and . != "blocked")
 if [ -e /sys/kernel/sched_ext ]; then can=1; else can=0; fi
 is_json "(.checks[] | select(.name == \"sched-ext\").state) == (if $can == 1 then \"ok\" else \"missing\" end)"
 
+for root in "$work/nowhere" /etc/passwd; do
+	run "$roost" restore --root "$root"
+	refused 2 "--root=$root: not a directory"
+done
+
 # ---- without sched_ext: plain words, and nothing else happens ----
 if [ $can = 0 ]; then
 	run "$roost" run
@@ -119,7 +141,18 @@ if [ $can = 0 ]; then
 		run "$roost" $c
 		refused 3 "this kernel has no sched_ext"
 	done
+	# a file that is right by itself, or with knobs that only the running roost knows
+	echo slice=200us >"$work/short.conf"
+	run "$roost" set --config "$work/short.conf"
+	refused 3 "this kernel has no sched_ext"
 fi
+
+# ---- slice-ext with nobody to give it ----
+ROOST_SLICE_SOCKET=$work/none.sock
+export ROOST_SLICE_SOCKET
+run "$roost" load lockfight --runtime 0.02 --slice roost
+refused 3 "no roost offers slice-ext at $work/none.sock; start it with 'roost run'"
+unset ROOST_SLICE_SOCKET
 
 # ---- compare: what it cannot write is refused before the first run; what was there stays until the new one is whole ----
 touched() { [ -e "$work/ran" ] && { failed "the command ran"; return 0; }; passed; }
