@@ -152,7 +152,7 @@ static void explain_missing(struct study *s)
 static int print_result(struct compare *c)
 {
 	if (opt_flag(c->cli, OPT_JSON))
-		return cli_print_json(c->cli, study_json(&c->study));
+		return cli_print_json(c->cli, compare_json(&c->study));
 	if (opt_flag(c->cli, OPT_CSV))
 		study_csv(&c->study, stdout);
 	else

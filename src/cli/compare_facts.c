@@ -8,12 +8,29 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/print.h"
+
 void compare_quote(FILE *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+@%-";
 
 	if (*word && strspn(word, plain) == strlen(word)) {
 		fputs(word, out);
+		return;
+	}
+	if (!print_is_plain(word)) {
+		fputs("$'", out);
+		for (; *word; word++) {
+			unsigned char c = (unsigned char)*word;
+
+			if (c == '\'' || c == '\\')
+				fprintf(out, "\\%c", c);
+			else if (c < 0x20 || c > 0x7e)
+				fprintf(out, "\\%03o", c);
+			else
+				fputc(c, out);
+		}
+		fputc('\'', out);
 		return;
 	}
 	fputc('\'', out);

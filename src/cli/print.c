@@ -82,6 +82,47 @@ json_t *print_json_string(const char *s)
 	return value;
 }
 
+/* Of what may be shown as it is; 0 for the rest, U+0080 to U+009F among it, which terminals obey too. */
+static size_t shown_length(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+
+	return *u < 0x20 || *u == 0x7f || (*u == 0xc2 && u[1] < 0xa0) ? 0 : utf8_length(u);
+}
+
+bool print_is_plain(const char *s)
+{
+	size_t n;
+
+	for (; *s; s += n) {
+		n = shown_length(s);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+void print_shown(char *to, size_t size, const char *s)
+{
+	size_t at = 0, n;
+	char piece[5];
+
+	for (; *s; s += n ? n : 1) {
+		n = shown_length(s);
+		if (n)
+			snprintf(piece, sizeof(piece), "%.*s", (int)n, s);
+		else if (*s == '\n' || *s == '\t')
+			snprintf(piece, sizeof(piece), *s == '\n' ? "\\n" : "\\t");
+		else
+			snprintf(piece, sizeof(piece), "\\x%02x", (unsigned char)*s);
+		if (at + strlen(piece) >= size)
+			break;
+		memcpy(to + at, piece, strlen(piece));
+		at += strlen(piece);
+	}
+	to[at] = 0;
+}
+
 static int print_json(const struct cli *cli, json_t *value, size_t flags)
 {
 	int err = value ? json_dumpf(value, stdout, flags | JSON_REAL_PRECISION(9)) : -1;

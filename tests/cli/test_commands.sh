@@ -99,6 +99,17 @@ refused 2 "/dev/zero: larger than 1 MiB"
 run "$roost" set --profile wram
 refused 2 "did you mean 'warm'?"
 
+# ---- whatever was typed, a refusal is one line that no terminal obeys ----
+esc=$(printf '\033') latin=$(printf 'g\374n')
+run "$roost" run --set "a
+b=1"
+refused 2 'unknown knob '"'a\nb'"
+run "$roost" run --set "${esc}[31m=$latin"
+refused 2 '\x1b[31m'
+run "$roost" "x${esc}c$latin"
+refused 2 'x\x1bcg\xfcn'
+if grep -q "$esc" "$work/err"; then failed "an escape sequence reaches the terminal"; else passed; fi
+
 # ---- tables ----
 run "$roost" features
 expect 0 "SELECT_IDLE_SMT"
@@ -180,6 +191,16 @@ if [ -c /dev/full ]; then
 		failed "a full disk is not said"; fi
 fi
 if ls "$work"/*.html.* >/dev/null 2>&1; then failed "something was left beside the report"; else passed; fi
+
+# ---- compare: bytes that are no UTF-8, and those that terminals obey, in arguments, patterns and output ----
+compare --json -m "$latin=\\(.*([0-9]+)" -m "${latin}_([0-9]+)" -- sh -c "echo ${latin}_7; : ${esc}[1m"
+expect 0
+is_json '.command == "sh -c $'"'"'echo g\\374n_7; : \\033[1m'"'"'" and ([.metrics[].name] | any(. == "g\ufffdn_([0-9]+)"))
+	and (.runs[0].values["output: g\ufffdn_([0-9]+)"] == 7)'
+compare -m "x${esc}
+*([0-9])" -- echo "${esc}[1m"
+expect 0 "echo \$'\\033[1m'"
+if grep -q "$esc" "$work/out"; then failed "an escape sequence reaches the terminal"; else passed; fi
 
 # ---- output that cannot be written is a failure ----
 if [ -c /dev/full ]; then

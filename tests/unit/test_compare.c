@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/compare.h"
 #include "measure/plan.h"
 #include "measure/rng.h"
 
@@ -330,7 +331,7 @@ static void csv_and_json_say_the_same(void **state)
 	assert_int_equal(lines, 13);
 	assert_non_null(strstr(csv, "\"a \"\"quoted\"\", note\""));
 	free(csv);
-	j = study_json(&s);
+	j = compare_json(&s);
 	assert_int_equal(json_array_size(json_object_get(j, "runs")), 12);
 	m = json_array_get(json_object_get(j, "metrics"), M_TIME);
 	assert_string_equal(json_string_value(json_object_get(m, "name")), "time");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What goes into JSON: any bytes a name may have, as UTF-8. */
+/* What goes into JSON and messages: any bytes a name may have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <string.h>
 
 #include "cli/print.h"
 
@@ -37,10 +38,39 @@ static void json_strings(void **state)
 	}
 }
 
+static void shown_text(void **state)
+{
+	static const struct {
+		const char *bytes, *text;
+	} cases[] = {
+		{ "", "" },
+		{ "plain 'text' \\", "plain 'text' \\" },
+		{ "\xc3\xa4\xf0\x9f\x90\x93", "\xc3\xa4\xf0\x9f\x90\x93" },
+		{ "a\nb\tc\r", "a\\nb\\tc\\x0d" },
+		{ "\033[31m\x7f", "\\x1b[31m\\x7f" },
+		{ "\xff\xc3", "\\xff\\xc3" },
+		{ "\xc2\x9b\xc2\xa0", "\\xc2\\x9b\xc2\xa0" },	/* a control character of two bytes; a blank */
+	};
+	char text[64], small[8];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		print_shown(text, sizeof(text), cases[i].bytes);
+		assert_string_equal(text, cases[i].text);
+		assert_int_equal(print_is_plain(cases[i].bytes), !strcmp(cases[i].bytes, cases[i].text));
+	}
+	print_shown(small, sizeof(small), "abcde\033");	/* never half of an escape */
+	assert_string_equal(small, "abcde");
+	print_shown(small, sizeof(small), "abcdef\xc3\xa4");
+	assert_string_equal(small, "abcdef");
+	print_shown(small, sizeof(small), "abcdefgh");
+	assert_string_equal(small, "abcdefg");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_strings),
+		cmocka_unit_test(shown_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
