@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/compare_facts.h"
 #include "cli/print.h"
+#include "run/doctor.h"
 #include "run/kernel_state.h"
 
 #define PATTERNS_MAX 16
@@ -100,6 +101,34 @@ static int refuse_others(struct compare *c)
 		return cli_fail(c->cli, "the scheduler '%s' is loaded; end it first ('roost run' or its service), compare loads "
 				"roost by itself", st.ops);
 	return CLI_DONE;
+}
+
+/* Not after hours of the kernel's own runs. */
+static int refuse_unloadable(struct compare *c)
+{
+	const struct doctor_check *check, *blocked;
+	struct doctor_report *r;
+	struct doctor_env env;
+	bool needed = false;
+	int code = CLI_DONE;
+
+	for (unsigned i = 0; i < c->n_variants; i++)
+		needed = needed || !c->variant[i].kernel;
+	if (!needed)
+		return CLI_DONE;
+	r = malloc(sizeof(*r));
+	if (!r)
+		return cli_fail(c->cli, "out of memory");
+	doctor_env_init(&env, "/");
+	doctor_run(&env, r);
+	check = doctor_first(r, DOCTOR_MISSING);
+	blocked = doctor_find(r, "privilege");
+	if (check)
+		code = cli_cannot(c->cli, "%s%s%s", check->found, *check->todo ? "; " : "", check->todo);
+	else if (blocked && blocked->state == DOCTOR_BLOCKED)
+		code = cli_fail(c->cli, "%s; %s", blocked->found, blocked->todo);
+	free(r);
+	return code;
 }
 
 static int prepare_host(struct compare *c)
@@ -215,6 +244,8 @@ int cmd_compare(struct cli *cli)
 		code = compare_report_check(cli, opt_string(cli, OPT_REPORT));
 	if (!code)
 		code = refuse_others(c);
+	if (!code)
+		code = refuse_unloadable(c);
 	if (!code) {
 		read_plan(c);
 		compare_facts(&c->study, cli, c->plan.seed);

@@ -152,6 +152,10 @@ if [ $can = 0 ]; then
 		run "$roost" $c
 		refused 3 "this kernel has no sched_ext"
 	done
+	rm -f "$work/ran"
+	run "$roost" compare -V kernel,warm -n 1 -w 0 -- touch "$work/ran"
+	refused 3 "CONFIG_SCHED_CLASS_EXT is not set"
+	if [ -e "$work/ran" ]; then failed "the command ran"; else passed; fi
 	# a file that is right by itself, or with knobs that only the running roost knows
 	echo slice=200us >"$work/short.conf"
 	run "$roost" set --config "$work/short.conf"
