@@ -173,6 +173,9 @@ static void explain_missing(struct study *s)
 
 	if (!study_metric_seen(s, M_TIME))
 		return; /* no run counted: that says nothing about the machine */
+	for (unsigned i = M_FIXED; i < s->n_metrics; i++)
+		if (!study_metric_seen(s, i))
+			snprintf(s->metric[i].why_not, sizeof(s->metric[0].why_not), "no run printed it");
 	for (unsigned i = 0; i < sizeof(t) / sizeof(t[0]); i++)
 		if (!study_metric_seen(s, t[i].metric))
 			snprintf(s->metric[t[i].metric].why_not, sizeof(s->metric[0].why_not), "%s", t[i].why);
@@ -189,6 +192,18 @@ static int print_result(struct compare *c)
 	return CLI_DONE;
 }
 
+/* A pattern that matched nothing, or no number: whoever reads only the exit code must not take it for measured. */
+static int say_unprinted(const struct compare *c)
+{
+	int code = CLI_DONE;
+
+	for (unsigned i = M_FIXED; i < c->study.n_metrics; i++)
+		if (c->study.metric[i].why_not[0])
+			code = cli_fail(c->cli, "--metric %s: %s; its pattern must match a line of the output, with a number in its group",
+					c->study.metric[i].name, c->study.metric[i].why_not);
+	return code;
+}
+
 static int exit_code(const struct compare *c)
 {
 	unsigned ok = 0;
@@ -200,6 +215,8 @@ static int exit_code(const struct compare *c)
 	}
 	if (c->host.cannot == CLI_CANNOT)
 		return CLI_CANNOT;
+	if (say_unprinted(c))
+		return CLI_FAILED;
 	return ok == c->n_variants && !c->study.partial ? CLI_DONE : CLI_FAILED;
 }
 

@@ -131,7 +131,9 @@ static void medians_only(const struct study *s, FILE *out)
 static void not_counted(const struct study *s, FILE *out)
 {
 	for (unsigned i = 0; i < s->n_metrics; i++)
-		if (s->metric[i].why_not[0])
+		if (s->metric[i].why_not[0] && s->metric[i].scope == SCOPE_OUTPUT)
+			fprintf(out, "%s: %s\n", s->metric[i].name, s->metric[i].why_not);
+		else if (s->metric[i].why_not[0])
 			fprintf(out, "not counted here: %s (%s): %s\n", s->metric[i].name,
 				study_scope_keys[s->metric[i].scope], s->metric[i].why_not);
 }

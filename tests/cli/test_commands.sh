@@ -197,14 +197,26 @@ fi
 if ls "$work"/*.html.* >/dev/null 2>&1; then failed "something was left beside the report"; else passed; fi
 
 # ---- compare: bytes that are no UTF-8, and those that terminals obey, in arguments, patterns and output ----
-compare --json -m "$latin=\\(.*([0-9]+)" -m "${latin}_([0-9]+)" -- sh -c "echo ${latin}_7; : ${esc}[1m"
+compare --json -m "${latin}_([0-9]+)" -- sh -c "echo ${latin}_7; : ${esc}[1m"
 expect 0
 is_json '.command == "sh -c $'"'"'echo g\\374n_7; : \\033[1m'"'"'" and ([.metrics[].name] | any(. == "g\ufffdn_([0-9]+)"))
 	and (.runs[0].values["output: g\ufffdn_([0-9]+)"] == 7)'
-compare -m "x${esc}
-*([0-9])" -- echo "${esc}[1m"
+compare -m "${esc}.([0-9])" -- echo "${esc}[1m"
 expect 0 "echo \$'\\033[1m'"
 if grep -q "$esc" "$work/out"; then failed "an escape sequence reaches the terminal"; else passed; fi
+
+# ---- compare: a pattern that matches nothing is said, in every format and by the exit code ----
+run "$roost" compare -V kernel -n 1 -w 0 -m 'x=x:([0-9]+)' -m 'y=y:([0-9]+)' -- echo y:3
+expect 1 "--metric x: no run printed it"
+if grep -qx "x: no run printed it" "$work/out" && ! grep -q "y: no run" "$work/out"; then passed; else failed "the table does not say it"; fi
+compare --json -m 'x=x:([0-9]+)' -- echo x:none
+expect 1 "--metric x: no run printed it"
+is_json '[.metrics[] | select(.not_counted_here == "no run printed it").name] == ["x"]'
+
+# ---- compare: the machine, counted as elsewhere ----
+llcs=$("$roost" machines --json this | jq .llcs)
+compare -- true
+expect 0 "$llcs LLC"
 
 # ---- output that cannot be written is a failure ----
 if [ -c /dev/full ]; then
