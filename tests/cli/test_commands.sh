@@ -45,6 +45,17 @@ for c in $("$roost" __man list | tr _ -); do
 	if ! "$roost" --help | grep -q "^  $c "; then failed "$c is not in roost --help"; fi
 done
 
+# ---- the manual lists the loads and their options ----
+run "$roost" __man load man/load.in
+expect 0 ".SH LOADS"
+what="the page of load"
+for l in $("$roost" load | sed -n '/^$/q; s/ .*//p'); do
+	if ! grep -q "^\.SS $l\$" "$work/out"; then failed "no $l"; fi
+	for o in $("$roost" load "$l" --help | sed -n 's/^  ....--\([a-z_-]*\).*/\1/p' | sed 's/-/\\\\-/g'); do
+		if ! grep -q -- "\\\\-\\\\-$o" "$work/out"; then failed "$l: no $o"; fi
+	done
+done
+
 # ---- options ----
 run "$roost" run --intervall 1s
 refused 2 "unknown option --intervall; did you mean --interval?"
