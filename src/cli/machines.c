@@ -10,8 +10,9 @@
 static json_t *machine_json(const struct machine *m, bool figures)
 {
 	json_t *o = json_pack("{s:o,s:o,s:i,s:i,s:i,s:i,s:i,s:i}", "name", print_json_string(m->name), "about",
-			      print_json_string(m->about), "cpus", (int)m->nr_online, "cores", (int)m->nr_cores, "llcs", (int)m->nr_llcs, "nodes", (int)m->nr_nodes,
-			      "sockets", (int)m->nr_sockets, "threads_a_core", (int)m->smt_max);
+			      print_json_string(m->about), "cpus", (int)m->nr_online, "cores", (int)m->nr_cores,
+			      "llcs", (int)m->nr_llcs, "nodes", (int)m->nr_nodes, "sockets", (int)m->nr_sockets,
+			      "threads_a_core", (int)m->smt_max);
 	json_t *costs = json_object();
 
 	for (int i = 0; figures && i < COST_NR; i++)
