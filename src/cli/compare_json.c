@@ -104,7 +104,7 @@ json_t *compare_json(const struct study *s)
 	for (unsigned k = 0; k < s->n_runs; k++)
 		json_array_append_new(runs, run_json(s, &s->run[k]));
 	return json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:i, s:o, s:o, s:o, s:o}", "command",
-			 print_json_string(s->command ? s->command : ""), "repeat", print_json_string(s->repeat ? s->repeat : ""), "machine", print_json_string(s->machine),
-			 "kernel", s->kernel, "when", s->when, "partial", s->partial, "rounds", (int)s->rounds, "primary",
+			 print_json_string(s->command ? s->command : ""), "repeat", print_json_string(s->repeat ? s->repeat : ""),
+			 "machine", print_json_string(s->machine), "kernel", s->kernel, "when", s->when, "partial", s->partial, "rounds", (int)s->rounds, "primary",
 			 print_json_string(s->metric[s->primary].name), "variants", variants, "metrics", metrics, "runs", runs);
 }
