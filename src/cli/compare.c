@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/compare_facts.h"
 #include "cli/print.h"
+#include "run/doctor.h"
 #include "run/kernel_state.h"
 
 #define PATTERNS_MAX 16
@@ -102,6 +103,34 @@ static int refuse_others(struct compare *c)
 	return CLI_DONE;
 }
 
+/* Not after hours of the kernel's own runs. */
+static int refuse_unloadable(struct compare *c)
+{
+	const struct doctor_check *check, *blocked;
+	struct doctor_report *r;
+	struct doctor_env env;
+	bool needed = false;
+	int code = CLI_DONE;
+
+	for (unsigned i = 0; i < c->n_variants; i++)
+		needed = needed || !c->variant[i].kernel;
+	if (!needed)
+		return CLI_DONE;
+	r = malloc(sizeof(*r));
+	if (!r)
+		return cli_fail(c->cli, "out of memory");
+	doctor_env_init(&env, "/");
+	doctor_run(&env, r);
+	check = doctor_first(r, DOCTOR_MISSING);
+	blocked = doctor_find(r, "privilege");
+	if (check)
+		code = cli_cannot(c->cli, "%s%s%s", check->found, *check->todo ? "; " : "", check->todo);
+	else if (blocked && blocked->state == DOCTOR_BLOCKED)
+		code = cli_fail(c->cli, "%s; %s", blocked->found, blocked->todo);
+	free(r);
+	return code;
+}
+
 static int prepare_host(struct compare *c)
 {
 	static const unsigned metric_of[METER_VALUES] = {
@@ -144,38 +173,35 @@ static void explain_missing(struct study *s)
 
 	if (!study_metric_seen(s, M_TIME))
 		return; /* no run counted: that says nothing about the machine */
+	for (unsigned i = M_FIXED; i < s->n_metrics; i++)
+		if (!study_metric_seen(s, i))
+			snprintf(s->metric[i].why_not, sizeof(s->metric[0].why_not), "no run printed it");
 	for (unsigned i = 0; i < sizeof(t) / sizeof(t[0]); i++)
 		if (!study_metric_seen(s, t[i].metric))
 			snprintf(s->metric[t[i].metric].why_not, sizeof(s->metric[0].why_not), "%s", t[i].why);
 }
 
-static int write_report(struct compare *c)
-{
-	const char *path = opt_string(c->cli, OPT_REPORT);
-	FILE *f;
-	int rc;
-
-	if (!opt_given(c->cli, OPT_REPORT))
-		return CLI_DONE;
-	f = fopen(path, "we");
-	if (!f)
-		return cli_fail(c->cli, "--report %s: %s", path, strerror(errno));
-	rc = study_report(&c->study, f);
-	if (fclose(f) || rc)
-		return cli_fail(c->cli, "--report %s: could not be written", path);
-	cli_say(c->cli, "report written to %s", path);
-	return CLI_DONE;
-}
-
 static int print_result(struct compare *c)
 {
 	if (opt_flag(c->cli, OPT_JSON))
-		return cli_print_json(c->cli, study_json(&c->study));
+		return cli_print_json(c->cli, compare_json(&c->study));
 	if (opt_flag(c->cli, OPT_CSV))
 		study_csv(&c->study, stdout);
 	else
 		study_table(&c->study, stdout, isatty(1));
 	return CLI_DONE;
+}
+
+/* A pattern that matched nothing, or no number: whoever reads only the exit code must not take it for measured. */
+static int say_unprinted(const struct compare *c)
+{
+	int code = CLI_DONE;
+
+	for (unsigned i = M_FIXED; i < c->study.n_metrics; i++)
+		if (c->study.metric[i].why_not[0])
+			code = cli_fail(c->cli, "--metric %s: %s; its pattern must match a line of the output, with a number in its group",
+					c->study.metric[i].name, c->study.metric[i].why_not);
+	return code;
 }
 
 static int exit_code(const struct compare *c)
@@ -189,6 +215,8 @@ static int exit_code(const struct compare *c)
 	}
 	if (c->host.cannot == CLI_CANNOT)
 		return CLI_CANNOT;
+	if (say_unprinted(c))
+		return CLI_FAILED;
 	return ok == c->n_variants && !c->study.partial ? CLI_DONE : CLI_FAILED;
 }
 
@@ -209,7 +237,7 @@ static int execute(struct compare *c)
 		return cli_fail(c->cli, "%s", strerror(-rc));
 	explain_missing(&c->study);
 	code = print_result(c);
-	rc = write_report(c);
+	rc = opt_given(c->cli, OPT_REPORT) ? compare_report_write(c->cli, &c->study, opt_string(c->cli, OPT_REPORT)) : CLI_DONE;
 	if (code || rc)
 		return code ? code : rc;
 	return exit_code(c);
@@ -229,8 +257,12 @@ int cmd_compare(struct cli *cli)
 		code = read_patterns(c);
 	if (!code)
 		code = read_variants(c);
+	if (!code && opt_given(cli, OPT_REPORT))
+		code = compare_report_check(cli, opt_string(cli, OPT_REPORT));
 	if (!code)
 		code = refuse_others(c);
+	if (!code)
+		code = refuse_unloadable(c);
 	if (!code) {
 		read_plan(c);
 		compare_facts(&c->study, cli, c->plan.seed);

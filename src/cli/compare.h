@@ -3,6 +3,7 @@
 #ifndef ROOST_CLI_COMPARE_H
 #define ROOST_CLI_COMPARE_H
 
+#include <jansson.h>
 #include <signal.h>
 #include <stdbool.h>
 
@@ -52,6 +53,15 @@ struct compare_host {
 	int run_errno;			/* why the command could not be run at all */
 	int cannot;			/* exit code of a roost run that would not load */
 };
+
+struct cli;
+
+/* Before the first run: can --report's FILE be written? Nothing is changed. 0, or CLI_MISUSED and the reason said. */
+int compare_report_check(const struct cli *cli, const char *path);
+/* What was there stays unless all of the new one could be written. 0, or CLI_FAILED and the reason said. */
+int compare_report_write(const struct cli *cli, const struct study *s, const char *path);
+
+json_t *compare_json(const struct study *s);
 
 void compare_host_ops(struct compare_host *host, struct plan_host *ops);
 

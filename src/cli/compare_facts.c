@@ -8,12 +8,30 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/print.h"
+#include "topology/topology.h"
+
 void compare_quote(FILE *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+@%-";
 
 	if (*word && strspn(word, plain) == strlen(word)) {
 		fputs(word, out);
+		return;
+	}
+	if (!print_is_plain(word)) {
+		fputs("$'", out);
+		for (; *word; word++) {
+			unsigned char c = (unsigned char)*word;
+
+			if (c == '\'' || c == '\\')
+				fprintf(out, "\\%c", c);
+			else if (c < 0x20 || c > 0x7e)
+				fprintf(out, "\\%03o", c);
+			else
+				fputc(c, out);
+		}
+		fputc('\'', out);
 		return;
 	}
 	fputc('\'', out);
@@ -68,32 +86,6 @@ static char *repeat_line(const struct cli *cli, const char *command, u64 seed)
 	return text;
 }
 
-/* The distinct values of one topology file over all CPUs. */
-static unsigned distinct(const char *file, unsigned cpus)
-{
-	char seen[1024][40], path[128], line[40];
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < cpus; i++) {
-		FILE *f;
-		unsigned k;
-
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/%s", i, file);
-		f = fopen(path, "re");
-		if (!f)
-			continue;
-		if (!fgets(line, sizeof(line), f))
-			line[0] = 0;
-		fclose(f);
-		for (k = 0; k < n; k++)
-			if (!strcmp(seen[k], line))
-				break;
-		if (k == n && n < 1024)
-			memcpy(seen[n++], line, sizeof(line));
-	}
-	return n;
-}
-
 static void cpu_model(char *buf, size_t len)
 {
 	FILE *f = fopen("/proc/cpuinfo", "re");
@@ -125,22 +117,32 @@ static bool is_virtual(void)
 	return found;
 }
 
+/* As `roost machines this` counts them: virtual machines show no L3, and have an LLC all the same. */
+static void machine_parts(char *buf, size_t len)
+{
+	struct topo_error err;
+	struct machine *m;
+
+	buf[0] = 0;
+	if (topology_from_sysfs("", &m, &err))
+		return;
+	snprintf(buf, len, ": %u socket%s, %u LLC%s, %u core%s", m->nr_sockets, m->nr_sockets == 1 ? "" : "s", m->nr_llcs,
+		 m->nr_llcs == 1 ? "" : "s", m->nr_cores, m->nr_cores == 1 ? "" : "s");
+	topology_free(m);
+}
+
 void compare_facts(struct study *s, const struct cli *cli, u64 seed)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF), online = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned sockets = distinct("topology/physical_package_id", (unsigned)cpus);
-	unsigned llcs = distinct("cache/index3/shared_cpu_list", (unsigned)cpus);
-	unsigned cores = distinct("topology/thread_siblings_list", (unsigned)cpus);
+	char model[128], parts[120];
 	time_t now = time(NULL);
 	struct utsname u;
 	struct tm tm;
-	char model[128];
 
 	s->command = command_line(cli);
 	s->repeat = repeat_line(cli, s->command ? s->command : "", seed);
 	cpu_model(model, sizeof(model));
-	snprintf(s->machine, sizeof(s->machine), "%ld CPUs: %u socket%s, %u LLC%s, %u core%s; %s%s", online, sockets,
-		 sockets == 1 ? "" : "s", llcs, llcs == 1 ? "" : "s", cores, cores == 1 ? "" : "s", model,
+	machine_parts(parts, sizeof(parts));
+	snprintf(s->machine, sizeof(s->machine), "%ld CPUs%s; %s%s", sysconf(_SC_NPROCESSORS_ONLN), parts, model,
 		 is_virtual() ? "; a virtual machine" : "");
 	uname(&u);
 	snprintf(s->kernel, sizeof(s->kernel), "%s %s", u.sysname, u.release);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/print.h"
 #include "run/units.h"
 
 const struct cli_command cli_commands[] = {
@@ -51,12 +52,13 @@ static void shown_name(const char *table, char *buf, size_t size)
 
 static void vsay(const struct cli *cli, const char *fmt, va_list ap)
 {
-	char line[1400];
+	char line[1400], shown[2000];
 
-	/* one write, so that lines of several threads do not mix */
+	/* one write, so that lines of several threads do not mix; one line, whatever was typed */
 	vsnprintf(line, sizeof(line), fmt, ap);
+	print_shown(shown, sizeof(shown), line);
 	fflush(stdout);
-	fprintf(stderr, "%s: %s\n", cli && cli->program ? cli->program : "roost", line);
+	fprintf(stderr, "%s: %s\n", cli && cli->program ? cli->program : "roost", shown);
 }
 
 #define SAY_AND_RETURN(code)            \

@@ -16,10 +16,11 @@ static json_t *report_json(const struct doctor_report *r, bool can_run)
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct doctor_check *c = &r->check[i];
 
-		json_array_append_new(checks, json_pack("{s:s, s:s, s:s, s:s}", "name", c->name, "state",
-							doctor_state_name(c->state), "found", c->found, "todo", c->todo));
+		json_array_append_new(checks, json_pack("{s:s, s:s, s:o, s:o}", "name", c->name, "state",
+							doctor_state_name(c->state), "found", print_json_string(c->found),
+							"todo", print_json_string(c->todo)));
 	}
-	return json_pack("{s:s, s:b, s:o}", "kernel", r->release, "can_run", can_run, "checks", checks);
+	return json_pack("{s:o, s:b, s:o}", "kernel", print_json_string(r->release), "can_run", can_run, "checks", checks);
 }
 
 static void print_report(const struct doctor_report *r)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "load/load.h"
 #include "run/units.h"
 #include "run/counters.h"
 #include "run/knobs.h"
@@ -170,6 +171,28 @@ static void synopsis(const struct cli_command *c)
 		fputs(".br\n.B scx_roost\n.RI [ OPTION ]...\n", stdout);
 }
 
+/* The loads' own options are in tables of their own. */
+static void loads(void)
+{
+	char typed[64], help[256];
+
+	fputs(".SH LOADS\n", stdout);
+	for (unsigned int i = 0; load_all[i]; i++) {
+		printf(".SS %s\n", load_all[i]->name);
+		putchar(toupper((unsigned char)*load_all[i]->what));
+		roff(load_all[i]->what + 1);
+		fputs(".\n", stdout);
+		for (const struct load_opt *o = load_all[i]->opts; o->name; o++) {
+			load_opt_text(o, typed, sizeof(typed), help, sizeof(help));
+			fputs(".TP\n.B ", stdout);
+			roff(typed + strspn(typed, " "));
+			fputs("\n", stdout);
+			roff(help);
+			fputs(".\n", stdout);
+		}
+	}
+}
+
 static int command_page(const struct cli *cli, const struct cli_command *c, const char *file)
 {
 	char name[64];
@@ -192,6 +215,8 @@ static int command_page(const struct cli *cli, const struct cli_command *c, cons
 			option(&cli_options[i]);
 	}
 	option(&cli_options[OPT_HELP]);
+	if (strcmp(c->name, "load") == 0)
+		loads();
 	exit_status();
 	see_also(c->name);
 	return CLI_DONE;

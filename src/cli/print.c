@@ -48,6 +48,81 @@ void cli_wrap(FILE *to, const char *text, int at, int indent, int width)
 	fputc('\n', to);
 }
 
+/* Bytes of the UTF-8 character that s begins with; 0 where it begins with none. */
+static size_t utf8_length(const unsigned char *s)
+{
+	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	/* Written longer than need be, a surrogate, or past U+10FFFF. */
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+	    (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+json_t *print_json_string(const char *s)
+{
+	char *text = malloc(3 * strlen(s) + 1), *to = text;
+	json_t *value;
+
+	if (!text)
+		return NULL;
+	while (*s) {
+		size_t n = utf8_length((const unsigned char *)s);
+
+		memcpy(to, n ? s : "\xef\xbf\xbd", n ? n : 3);
+		to += n ? n : 3;
+		s += n ? n : 1;
+	}
+	value = json_stringn(text, (size_t)(to - text));
+	free(text);
+	return value;
+}
+
+/* Of what may be shown as it is; 0 for the rest, U+0080 to U+009F among it, which terminals obey too. */
+static size_t shown_length(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+
+	return *u < 0x20 || *u == 0x7f || (*u == 0xc2 && u[1] < 0xa0) ? 0 : utf8_length(u);
+}
+
+bool print_is_plain(const char *s)
+{
+	size_t n;
+
+	for (; *s; s += n) {
+		n = shown_length(s);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+void print_shown(char *to, size_t size, const char *s)
+{
+	size_t at = 0, n;
+	char piece[5];
+
+	for (; *s; s += n ? n : 1) {
+		n = shown_length(s);
+		if (n)
+			snprintf(piece, sizeof(piece), "%.*s", (int)n, s);
+		else if (*s == '\n' || *s == '\t')
+			snprintf(piece, sizeof(piece), *s == '\n' ? "\\n" : "\\t");
+		else
+			snprintf(piece, sizeof(piece), "\\x%02x", (unsigned char)*s);
+		if (at + strlen(piece) >= size)
+			break;
+		memcpy(to + at, piece, strlen(piece));
+		at += strlen(piece);
+	}
+	to[at] = 0;
+}
+
 static int print_json(const struct cli *cli, json_t *value, size_t flags)
 {
 	int err = value ? json_dumpf(value, stdout, flags | JSON_REAL_PRECISION(9)) : -1;

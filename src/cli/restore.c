@@ -2,6 +2,8 @@
 /* restore.c - `roost restore`: puts back what a roost that was killed could not. */
 #include "cli/cli.h"
 
+#include <sys/stat.h>
+
 #include "cli/running.h"
 #include "run/haltpoll.h"
 
@@ -9,8 +11,11 @@ int cmd_restore(struct cli *cli)
 {
 	const char *root = opt_string(cli, OPT_ROOT);
 	struct roost_kernel_state s;
+	struct stat st;
 	char text[512];
 
+	if (stat(root, &st) || !S_ISDIR(st.st_mode))
+		return cli_refuse(cli, "--root=%s: not a directory", root);
 	if (!haltpoll_changed(root)) {
 		cli_say(cli, "nothing was left changed");
 		return CLI_DONE;

@@ -315,6 +315,9 @@ int cmd_run(struct cli *cli)
 	knobs_default(&run.opts.knobs);
 	sets = opt_list(cli, OPT_SET, &nr);
 	code = running_knobs(cli, &run.opts.knobs, sets, nr);
+	/* all of it before the load: no typing error is worth a change of scheduler */
+	if (!code)
+		code = run_services_check(cli);
 	if (code)
 		return code;
 	run.opts.partial = opt_flag(cli, OPT_PARTIAL);

@@ -5,17 +5,25 @@
 #include <grp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
 
 #include "cli/metrics_service.h"
+#include "measure/http.h"
 
-/* Who may use the socket, as the options say. 0, or an exit code and the reason said. */
-static int slice_access(const struct cli *cli, struct slice_server_config *config)
+/* Where the socket is and who may use it, as the options say. 0, or an exit code and the reason said. */
+static int slice_options(const struct cli *cli, struct slice_server_config *config)
 {
+	static const size_t longest = sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
 	const struct group *g;
 	const char *text;
-	char *end;
 	unsigned long mode;
 
+	if (opt_given(cli, OPT_SLICE_SOCKET)) {
+		config->path = opt_string(cli, OPT_SLICE_SOCKET);
+		if (!*config->path || strlen(config->path) > longest)
+			return cli_refuse(cli, "--slice-socket: a path of %zu characters; give one of 1 to %zu",
+					  strlen(config->path), longest);
+	}
 	if (opt_given(cli, OPT_SLICE_GROUP)) {
 		text = opt_string(cli, OPT_SLICE_GROUP);
 		g = getgrnam(text);
@@ -26,12 +34,23 @@ static int slice_access(const struct cli *cli, struct slice_server_config *confi
 	}
 	if (opt_given(cli, OPT_SLICE_MODE)) {
 		text = opt_string(cli, OPT_SLICE_MODE);
-		mode = strtoul(text, &end, 8);
-		if (*end || mode > 0777)
+		mode = strtoul(text, NULL, 8);
+		if (!*text || text[strspn(text, "01234567")] || mode > 0777)
 			return cli_refuse(cli, "--slice-mode: '%s' is no mode of a file: 600 to 666, in octal", text);
 		config->mode = (mode_t)mode;
 	}
 	return 0;
+}
+
+int run_services_check(const struct cli *cli)
+{
+	struct slice_server_config config;
+	char error[256];
+
+	slice_server_defaults(&config);
+	if (opt_given(cli, OPT_METRICS) && http_check_address(opt_string(cli, OPT_METRICS), error, sizeof(error)))
+		return cli_refuse(cli, "--metrics: %s", error);
+	return slice_options(cli, &config);
 }
 
 static int start_slice(struct run_services *s, const struct cli *cli, struct roost *roost)
@@ -41,7 +60,7 @@ static int start_slice(struct run_services *s, const struct cli *cli, struct roo
 	int procs, state, code;
 
 	slice_server_defaults(&config);
-	code = slice_access(cli, &config);
+	code = slice_options(cli, &config);
 	if (code || opt_flag(cli, OPT_NO_SLICE_SOCKET))
 		return code;
 	procs = roost_map_fd(roost, "roost_ext_procs");
@@ -49,8 +68,6 @@ static int start_slice(struct run_services *s, const struct cli *cli, struct roo
 	if (procs < 0 || state < 0)
 		return 0;   /* this object was built without it */
 	s->slice_maps = (struct slice_maps){ .procs_fd = procs, .state_fd = state };
-	if (opt_given(cli, OPT_SLICE_SOCKET))
-		config.path = opt_string(cli, OPT_SLICE_SOCKET);
 	if (slice_server_start(&s->slice, &config, &slice_maps_ops, &s->slice_maps, error, sizeof(error))) {
 		s->slice = NULL;
 		cli_say(cli, "slice-ext is offered to nobody: %s", error);

@@ -18,6 +18,8 @@ struct run_services {
 	struct idle_spin *spin;
 };
 
+/* Before the load: what the options of the services say, taken apart. 0, or CLI_MISUSED and the reason said. */
+int run_services_check(const struct cli *cli);
 /* 0, or an exit code and the reason said; then nothing is left started. */
 int run_services_start(struct run_services *s, const struct cli *cli, struct roost *roost);
 /* Now and then: follows the knobs. */

@@ -25,11 +25,25 @@ static int take_turn(void)
 	return fd;
 }
 
+/*
+ * With no roost to set, what is wrong with the files is still said first. Only then: a pipe can be read once. What two knobs
+ * are together depends on the running ones, so those that the files leave out are given all room.
+ */
+static int check_files(struct cli *cli)
+{
+	struct roost_knobs k;
+
+	knobs_default(&k);
+	k.slice_min_ns = 0;
+	k.slice_ns = ~0ull;
+	return running_knobs(cli, &k, cli->args, (size_t)cli->nr_args);
+}
+
 int cmd_set(struct cli *cli)
 {
 	struct roost_knobs scratch;
 	char refusal[KNOB_REFUSAL_MAX];
-	struct roost_view *view;
+	struct roost_view *view = NULL;
 	int lock, code;
 
 	if (!cli->nr_args && !opt_given(cli, OPT_PROFILE) && !opt_given(cli, OPT_CONFIG))
@@ -39,7 +53,9 @@ int cmd_set(struct cli *cli)
 	if (knobs_parse(&scratch, cli->args, (size_t)cli->nr_args, refusal))
 		return cli_refuse(cli, "%s", refusal);
 	lock = take_turn();
-	code = running_open(cli, &view, true);
+	code = roost_find(&view, true) ? check_files(cli) : 0;
+	if (!code && !view)
+		code = running_open(cli, &view, true);
 	if (!code) {
 		code = running_knobs(cli, view->knobs, cli->args, (size_t)cli->nr_args);
 		if (!code && !running_still(view))

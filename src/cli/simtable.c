@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/print.h"
 #include "measure/stats.h"
 #include "run/counters.h"
 #include "run/knobs.h"
@@ -106,6 +107,15 @@ static int ratio(const struct sim_table *t, const struct sim_row *r, unsigned in
 	return stat_ratio(a, b, t->nr_seeds, out);
 }
 
+/* Neither variant's figure depends on the seed: the ratio is the model's own, and there is no spread to judge it by. */
+static bool seeds_alike(const struct sim_table *t, const struct sim_row *r, unsigned int variant)
+{
+	for (unsigned int i = 1; i < t->nr_seeds; i++)
+		if (value(t, r, 0, i) != value(t, r, 0, 0) || value(t, r, variant, i) != value(t, r, variant, 0))
+			return false;
+	return true;
+}
+
 static bool all_zero(const struct sim_table *t, const struct sim_row *r)
 {
 	for (unsigned int v = 0; v < t->nr_variants; v++)
@@ -121,7 +131,9 @@ static void print_ratio(const struct sim_table *t, const struct sim_row *r, unsi
 	char text[64] = "";
 
 	if (base > 0 && here > 0 && !ratio(t, r, v, &s)) {
-		if (s.call == STAT_NO_DIFFERENCE)
+		if (seeds_alike(t, r, v))
+			snprintf(text, sizeof(text), "x%.3f with every seed", s.ratio);
+		else if (s.call == STAT_NO_DIFFERENCE)
 			snprintf(text, sizeof(text), "x%.3f no difference shown", s.ratio);
 		else
 			snprintf(text, sizeof(text), "x%.3f [%.3f, %.3f]", s.ratio, s.lo, s.hi);
@@ -225,10 +237,10 @@ json_t *sim_table_json(const struct sim_table *t)
 	json_t *o = json_object(), *variants = json_array(), *args = json_array();
 
 	json_object_set_new(o, "simulated", json_true());
-	json_object_set_new(o, "machine", json_string(t->machine->name));
+	json_object_set_new(o, "machine", print_json_string(t->machine->name));
 	json_object_set_new(o, "cpus", json_integer(t->machine->nr_online));
 	for (int i = 0; i < t->nr_args; i++)
-		json_array_append_new(args, json_string(t->args[i]));
+		json_array_append_new(args, print_json_string(t->args[i]));
 	json_object_set_new(o, "workload", args);
 	json_object_set_new(o, "seed", json_integer((json_int_t)t->seed));
 	for (unsigned int v = 0; v < t->nr_variants; v++) {
@@ -240,12 +252,18 @@ json_t *sim_table_json(const struct sim_table *t)
 			struct stat_ratio s;
 
 			json_object_set_new(medians, r->key, json_real(median(t, r, v)));
-			if (v && !ratio(t, r, v, &s))
+			if (!v || ratio(t, r, v, &s))
+				continue;
+			if (seeds_alike(t, r, v))
+				json_object_set_new(ratios, r->key,
+						    json_pack("{s:f,s:n,s:n,s:b,s:b}", "ratio", s.ratio, "low", "high",
+							      "difference_shown", 0, "every_seed_alike", 1));
+			else
 				json_object_set_new(ratios, r->key,
 						    json_pack("{s:f,s:f,s:f,s:b}", "ratio", s.ratio, "low", s.lo, "high", s.hi,
 							      "difference_shown", s.call != STAT_NO_DIFFERENCE));
 		}
-		json_object_set_new(one, "name", json_string(t->variants[v].name));
+		json_object_set_new(one, "name", print_json_string(t->variants[v].name));
 		json_object_set_new(one, "pull", json_string(t->variants[v].pull == SIM_PULL_KERNEL ? "kernel" : "roost"));
 		json_object_set_new(one, "knobs", knobs_json(&t->variants[v].knobs));
 		json_object_set_new(one, "median", medians);

@@ -202,26 +202,31 @@ int load_parse(const struct load *l, int argc, char **argv, void *conf, char *er
 	return 0;
 }
 
+void load_opt_text(const struct load_opt *o, char *typed, size_t typed_len, char *help, size_t help_len)
+{
+	char letter[8] = "    ", def[64] = "", v[32];
+
+	if (o->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+	snprintf(typed, typed_len, "%s--%s%s", letter, o->name, o->kind == LOAD_FLAG ? "" : o->kind == LOAD_WORD ? " WORD" :
+		 o->kind == LOAD_CPU_PAIR ? " A,B" : o->kind == LOAD_COUNT ? " N" : " TIME");
+	if (o->kind == LOAD_COUNT || o->kind == LOAD_SECONDS || o->kind == LOAD_MICROS) {
+		show(o, o->def, v, sizeof(v));
+		snprintf(def, sizeof(def), " (default %s%s)", v, o->kind == LOAD_SECONDS ? "; a bare number is s" :
+			 o->kind == LOAD_MICROS ? "; a bare number is us" : "");
+	}
+	snprintf(help, help_len, "%s%s%s%s", o->help, o->words ? ": " : "", o->words ? o->words : "", def);
+}
+
 void load_help(const struct load *l, char *buf, size_t len)
 {
+	char typed[64], help[256];
 	size_t n = 0;
 
 	if (len)
 		buf[0] = 0;
 	for (const struct load_opt *o = l->opts; o->name && n < len; o++) {
-		char letter[8] = "    ", def[48] = "", name[64];
-
-		if (o->letter)
-			snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-		if (o->kind == LOAD_COUNT || o->kind == LOAD_SECONDS || o->kind == LOAD_MICROS) {
-			char v[32];
-
-			show(o, o->def, v, sizeof(v));
-			snprintf(def, sizeof(def), " (default %s)", v);
-		}
-		snprintf(name, sizeof(name), "%s%s", o->name, o->kind == LOAD_FLAG ? "" : o->kind == LOAD_WORD ? " WORD" :
-			 o->kind == LOAD_CPU_PAIR ? " A,B" : o->kind == LOAD_COUNT ? " N" : " TIME");
-		n += (size_t)snprintf(buf + n, len - n, "  %s--%-20s %s%s%s%s\n", letter, name, o->help,
-				      o->words ? ": " : "", o->words ? o->words : "", def);
+		load_opt_text(o, typed, sizeof(typed), help, sizeof(help));
+		n += (size_t)snprintf(buf + n, len - n, "  %-26s %s\n", typed, help);
 	}
 }

@@ -50,6 +50,8 @@ extern const struct load *const load_all[];	/* ends with NULL */
 const struct load *load_find(const char *name);
 /* Fills @conf (conf_size bytes) from defaults, then argv[1..]. 0, or -EINVAL and a line in @err. */
 int load_parse(const struct load *l, int argc, char **argv, void *conf, char *err, size_t err_len);
+/* What is typed ("-l, --loop N"; four blanks where there is no letter), and what that means. */
+void load_opt_text(const struct load_opt *o, char *typed, size_t typed_len, char *help, size_t help_len);
 /* One line a option into @buf; what `roost load NAME --help` shows. */
 void load_help(const struct load *l, char *buf, size_t len);
 

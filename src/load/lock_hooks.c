@@ -2,8 +2,10 @@
 /* Which ways of asking for more time lockfight can use: those of libroost-slice. */
 #include "load/lockfight.h"
 #include "roost/slice.h"
+#include "slice/slot.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,4 +71,23 @@ const struct lock_hooks *lock_hooks_find(const char *word)
 		return all[i].hooks;
 	}
 	return NULL;
+}
+
+int lock_hooks_say(const struct lock_hooks *hooks, int rc, char *err, size_t err_len)
+{
+	const char *path = secure_getenv("ROOST_SLICE_SOCKET"); /* as libroost-slice finds it */
+	char text[64];
+
+	if (!path || !*path)
+		path = ROOST_SLICE_SOCKET;
+	if (hooks == &hooks_mainline)
+		snprintf(err, err_len, "lockfight: --slice mainline: the kernel's slice extension is not to be had on this machine; "
+			 "give --slice none");
+	else if (rc == -ENOENT || rc == -ECONNREFUSED)
+		snprintf(err, err_len, "lockfight: --slice %s: no roost offers slice-ext at %.120s%s; start it with 'roost run', "
+			 "or give --slice none", hooks->name, path, hooks == &hooks_auto ? ", nor has the kernel its own" : "");
+	else
+		snprintf(err, err_len, "lockfight: --slice %s: slice-ext at %.120s: %s", hooks->name, path,
+			 strerror_r(-rc, text, sizeof(text)));
+	return hooks == &hooks_mainline || rc == -ENOENT || rc == -ECONNREFUSED ? -ENOTSUP : rc;
 }

@@ -206,7 +206,7 @@ static int run(const void *conf, json_t **out, char *err, size_t err_len)
 	struct fighter *fighters;
 	uint64_t started = 0, t0, elapsed_ns = 0;
 	struct load_cost cost;
-	int rc = -ENOMEM;
+	int rc = -ENOMEM, entered = 0;
 
 	if (!c.threads)
 		c.threads = 2 * load_cpus();
@@ -234,7 +234,11 @@ static int run(const void *conf, json_t **out, char *err, size_t err_len)
 	elapsed_ns = load_now_ns() - t0;
 	for (uint64_t i = 0; i < started; i++) {
 		pthread_join(fighters[i].thread, NULL);
-		rc = rc ? rc : fighters[i].rc;
+		entered = entered ? entered : fighters[i].rc;
+	}
+	if (!rc && entered) {
+		rc = lock_hooks_say(f->hooks, entered, err, err_len);
+		goto out;
 	}
 	*out = collect(f, fighters, c.threads, elapsed_ns, &cost);
 	if (!rc && !*out)
@@ -244,10 +248,7 @@ static int run(const void *conf, json_t **out, char *err, size_t err_len)
 		*out = NULL;
 	}
 out:
-	if (rc == -ENOTSUP)
-		snprintf(err, err_len, "lockfight: --slice: this way of asking for more time is not to be had on this "
-			 "machine; give --slice none");
-	else if (rc)
+	if (rc && !entered)
 		snprintf(err, err_len, "lockfight: %s", strerror(-rc));
 	free(fighters);
 	free(f);

@@ -105,6 +105,24 @@ static void show_address(struct http_server *s)
 	}
 }
 
+static int take_address(const char *address, struct sockaddr_storage *addr, socklen_t *len, char *err, size_t err_len)
+{
+	int rc = parse_address(address, addr, len);
+
+	if (rc)
+		snprintf(err, err_len, "'%.60s' is no address to listen on; give PORT, HOST:PORT or [IPv6]:PORT, numbers only",
+			 address);
+	return rc;
+}
+
+int http_check_address(const char *address, char *err, size_t err_len)
+{
+	struct sockaddr_storage addr;
+	socklen_t len;
+
+	return take_address(address, &addr, &len, err, err_len);
+}
+
 int http_listen(struct http_server **out, const char *address, http_page page, void *ctx, char *err, size_t err_len)
 {
 	struct http_server *s = calloc(1, sizeof(*s));
@@ -121,12 +139,9 @@ int http_listen(struct http_server **out, const char *address, http_page page, v
 	s->ctx = ctx;
 	for (unsigned i = 0; i < CLIENTS; i++)
 		s->client[i].fd = -1;
-	rc = parse_address(address, &addr, &len);
-	if (rc) {
-		snprintf(err, err_len, "'%.60s' is no address to listen on; give PORT, HOST:PORT or [IPv6]:PORT, numbers only",
-			 address);
+	rc = take_address(address, &addr, &len, err, err_len);
+	if (rc)
 		goto fail;
-	}
 	s->fd = socket(addr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s->fd >= 0)
 		setsockopt(s->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));

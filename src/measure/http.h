@@ -20,6 +20,8 @@ typedef char *(*http_page)(void *ctx, int openmetrics, size_t *len);
  * a free one. 0, or -errno and a line in @err.
  */
 int http_listen(struct http_server **out, const char *address, http_page page, void *ctx, char *err, size_t err_len);
+/* Is @address one that http_listen() takes? Nothing is opened. 0, or -EINVAL and a line in @err. */
+int http_check_address(const char *address, char *err, size_t err_len);
 /* The address it listens on, "127.0.0.1:9719". */
 const char *http_address(const struct http_server *s);
 /* Serves for at most @ms (-1: until a signal); 0 or -errno. */

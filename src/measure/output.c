@@ -40,6 +40,8 @@ int pattern_compile(struct pattern *p, const char *text, char *err, size_t err_l
 		snprintf(p->name, sizeof(p->name), "%.*s", (int)(n - (p->better != BETTER_UNKNOWN)), text);
 	} else {
 		snprintf(p->name, sizeof(p->name), "%.31s", text);
+		for (char *c = p->name; *c; c++)
+			*c = iscntrl((unsigned char)*c) ? '?' : *c; /* it heads a row */
 	}
 	rc = regcomp(&p->regex, re, REG_EXTENDED | REG_NEWLINE);
 	if (rc) {

@@ -51,6 +51,8 @@ static void table_row(const struct study *s, unsigned metric, FILE *out)
 			continue;
 		if (study_compare(s, k, metric, &q))
 			fputs("<td class=dim>-</td>", out);
+		else if (q.hi >= 100)
+			fprintf(out, "<td>%.3g <span class=dim>too wide to tell</span></td>", q.ratio);
 		else
 			fprintf(out, "<td class='%s'>%.3f <span class=dim>(%.3f&hairsp;&ndash;&hairsp;%.3f)</span></td>",
 				call_class(m, &q), q.ratio, q.lo, q.hi);

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define EXACT_MAX 60	/* rounds up to which the rank distribution is computed exactly */
+#define RANKS_MIN 6	/* rounds from which ranks alone reach 95 % */
+#define HALF_MAX 300.0	/* its exponential is still a number */
 
 static int by_value(const void *a, const void *b)
 {
@@ -103,24 +105,46 @@ static unsigned cached_cut(unsigned n)
 	return cut[n] - 1;
 }
 
-/* 97.5 % of Student's t for n - 1 degrees of freedom, n = 2..5. */
-static const double t_975[] = { 0, 0, 12.7062, 4.3027, 3.1824, 2.7764 };
-
-static void t_interval(const double *d, unsigned n, double centre, double *lo, double *hi)
+/*
+ * Counts and ticks come in steps, and a few of them tie: 1, 1 against 2, 2 says little, but has no spread. What the step
+ * hides is added to the variance of the log ratios: a twelfth of its square a value. The step is the least difference
+ * between any two of the 2 @n values, so it is never below the real one.
+ */
+static double hidden_variance(const double *v, unsigned n)
 {
-	double mean = 0, var = 0, half;
+	double sorted[2 * RANKS_MIN], step = 0, sum = 0;
+
+	memcpy(sorted, v, 2 * n * sizeof(*v));
+	qsort(sorted, 2 * n, sizeof(*sorted), by_value);
+	for (unsigned i = 1; i < 2 * n; i++) {
+		double gap = sorted[i] - sorted[i - 1];
+
+		if (gap > 1e-9 * sorted[i] && (!(step > 0) || gap < step))
+			step = gap;
+	}
+	for (unsigned i = 0; i < 2 * n; i++)
+		sum += step / v[i] * (step / v[i]) / 12 / n;
+	return sum;
+}
+
+/* 97.5 % of Student's t for n - 1 degrees of freedom, n = 2..5. */
+static const double t_975[RANKS_MIN] = { 0, 0, 12.7062, 4.3027, 3.1824, 2.7764 };
+
+static void t_interval(const double *d, unsigned n, double hidden, double centre, double *lo, double *hi)
+{
+	double mean = 0, var = hidden, half;
 
 	for (unsigned i = 0; i < n; i++)
 		mean += d[i] / n;
 	for (unsigned i = 0; i < n; i++)
 		var += (d[i] - mean) * (d[i] - mean) / (n - 1);
-	half = t_975[n] * sqrt(var / n);
+	half = fmin(t_975[n] * sqrt(var / n), HALF_MAX);
 	/* About the mean, as the theory has it, and never without the shown centre. */
 	*lo = fmin(mean - half, centre);
 	*hi = fmax(mean + half, centre);
 }
 
-static int centre_and_interval(const double *d, unsigned n, double *centre, double *lo, double *hi)
+static int centre_and_interval(const double *d, unsigned n, double hidden, double *centre, double *lo, double *hi)
 {
 	unsigned pairs = n * (n + 1) / 2, k = 0, cut;
 	double small[EXACT_MAX * (EXACT_MAX + 1) / 2], *w = small;
@@ -135,8 +159,8 @@ static int centre_and_interval(const double *d, unsigned n, double *centre, doub
 	*centre = select_kth(w, pairs, pairs / 2);
 	if (pairs % 2 == 0)
 		*centre = (*centre + select_kth(w, pairs, pairs / 2 - 1)) / 2;
-	if (n < 6) {
-		t_interval(d, n, *centre, lo, hi);
+	if (n < RANKS_MIN) {
+		t_interval(d, n, hidden, *centre, lo, hi);
 	} else {
 		cut = cached_cut(n);
 		*lo = select_kth(w, pairs, cut - 1);
@@ -149,7 +173,7 @@ static int centre_and_interval(const double *d, unsigned n, double *centre, doub
 
 int stat_ratio(const double *base, const double *other, unsigned n, struct stat_ratio *out)
 {
-	double d[STAT_ROUNDS_MAX], centre, lo, hi;
+	double d[STAT_ROUNDS_MAX], few[2 * RANKS_MIN], hidden = 0, centre, lo, hi;
 	unsigned m = 0;
 	int rc;
 
@@ -158,11 +182,17 @@ int stat_ratio(const double *base, const double *other, unsigned n, struct stat_
 			continue;
 		if (!(base[i] > 0) || !(other[i] > 0) || isinf(base[i]) || isinf(other[i]))
 			return -EDOM;
+		if (m < RANKS_MIN) {
+			few[2 * m] = base[i];
+			few[2 * m + 1] = other[i];
+		}
 		d[m++] = log(other[i]) - log(base[i]);
 	}
 	if (m < 2)
 		return -ENODATA;
-	rc = centre_and_interval(d, m, &centre, &lo, &hi);
+	if (m < RANKS_MIN)
+		hidden = hidden_variance(few, m);
+	rc = centre_and_interval(d, m, hidden, &centre, &lo, &hi);
 	if (rc)
 		return rc;
 	*out = (struct stat_ratio){ .rounds = m, .ratio = exp(centre), .lo = exp(lo), .hi = exp(hi) };

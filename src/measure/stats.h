@@ -12,7 +12,8 @@
  * and that is all the signed-rank test needs. So a false difference is called in at most 5 % of cases, by
  * construction, from six rounds on. Percentile bootstraps of medians miss 95 % by several points at 5 to 10
  * rounds, and are far too wide when rounds drift. tests/unit/test_stats.c measures both claims.
- * With fewer than six rounds no rank test can reach 95 %: there the t interval of the d_i is used.
+ * With fewer than six rounds no rank test can reach 95 %: there the t interval of the d_i is used. Counts and ticks tie at so
+ * few rounds, which is no proof of there being no spread: what the step between values hides is added to it.
  */
 #ifndef ROOST_MEASURE_STATS_H
 #define ROOST_MEASURE_STATS_H

@@ -267,6 +267,11 @@ void study_verdict(const struct study *s, unsigned variant, char *buf, size_t le
 		return;
 	}
 	side_words(s, variant, more, sizeof(more));
+	if (q.call == STAT_NO_DIFFERENCE && q.hi >= 100) {
+		snprintf(buf, len, "No difference shown between %s and %s in %s: %u rounds are too few to tell.%s", name, base,
+			 m->name, q.rounds, more);
+		return;
+	}
 	if (q.call == STAT_NO_DIFFERENCE) {
 		snprintf(buf, len, "No difference shown between %s and %s in %s: what there is lies between %+.1f %% and "
 			 "%+.1f %% (95 %% interval, %u rounds).%s", name, base, m->name, (q.lo - 1) * 100,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A comparison: variants, metrics, runs, and what follows from them. The first variant is the base that the others
- * are compared with. Filled by plan.c while it runs, rendered by table.c, report.c and study_json().
+ * are compared with. Filled by plan.c while it runs, rendered by table.c, report.c and cli/compare_json.c.
  */
 #ifndef ROOST_MEASURE_STUDY_H
 #define ROOST_MEASURE_STUDY_H
 
-#include <jansson.h>
 #include <stdio.h>
 
 #include "measure/output.h"
@@ -99,9 +98,11 @@ const char *study_format(enum study_unit unit, double v, char buf[static 32]);
 /* "12 % less" */
 const char *study_percent(double ratio, char buf[static 32]);
 
+/* Words for enum study_scope and enum study_outcome, in CSV and JSON. */
+extern const char *const study_scope_keys[], *const study_outcome_keys[];
+
 void study_table(const struct study *s, FILE *out, int color);
 void study_csv(const struct study *s, FILE *out);
-json_t *study_json(const struct study *s);
 /* One HTML file; 0 or -errno. */
 int study_report(const struct study *s, FILE *out);
 

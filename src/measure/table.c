@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A comparison as text, CSV and JSON. */
+/* A comparison as text and CSV. */
 #include "measure/study.h"
 
 #include <math.h>
@@ -8,9 +8,8 @@
 #include <string.h>
 
 static const char *const scope_names[] = { "the command and its children", "the whole machine", "as printed by the command" };
-static const char *const scope_keys[] = { "command", "machine", "output" };
-static const char *const outcome_keys[] = { "ok", "failed", "ejected", "not loaded", "stopped" };
-static const char *const better_keys[] = { "unknown", "less", "more" };
+const char *const study_scope_keys[] = { "command", "machine", "output" };
+const char *const study_outcome_keys[] = { "ok", "failed", "ejected", "not loaded", "stopped" };
 
 #define COLUMNS 4u      /* variants beside the base in one table: 118 characters */
 
@@ -132,9 +131,11 @@ static void medians_only(const struct study *s, FILE *out)
 static void not_counted(const struct study *s, FILE *out)
 {
 	for (unsigned i = 0; i < s->n_metrics; i++)
-		if (s->metric[i].why_not[0])
+		if (s->metric[i].why_not[0] && s->metric[i].scope == SCOPE_OUTPUT)
+			fprintf(out, "%s: %s\n", s->metric[i].name, s->metric[i].why_not);
+		else if (s->metric[i].why_not[0])
 			fprintf(out, "not counted here: %s (%s): %s\n", s->metric[i].name,
-				scope_keys[s->metric[i].scope], s->metric[i].why_not);
+				study_scope_keys[s->metric[i].scope], s->metric[i].why_not);
 }
 
 /* Runs that stand out in the metric the verdict is about. */
@@ -165,7 +166,7 @@ static void name_failures(const struct study *s, FILE *out)
 
 		if (r->outcome != RUN_OK && r->outcome != RUN_STOPPED)
 			fprintf(out, "not counted: round %u of %s: %s: %s\n", r->round + 1, s->variant[r->variant].name,
-				outcome_keys[r->outcome], r->note);
+				study_outcome_keys[r->outcome], r->note);
 	}
 }
 
@@ -263,7 +264,7 @@ void study_csv(const struct study *s, FILE *out)
 	for (unsigned i = 0; i < s->n_metrics; i++) {
 		char name[80];
 
-		snprintf(name, sizeof(name), "%s: %s", scope_keys[s->metric[i].scope], s->metric[i].name);
+		snprintf(name, sizeof(name), "%s: %s", study_scope_keys[s->metric[i].scope], s->metric[i].name);
 		fputc(',', out);
 		csv_text(out, name);
 	}
@@ -273,7 +274,7 @@ void study_csv(const struct study *s, FILE *out)
 
 		fprintf(out, "%u,%u,", r->round + 1, r->position + 1);
 		csv_text(out, s->variant[r->variant].name);
-		fprintf(out, ",%s,", outcome_keys[r->outcome]);
+		fprintf(out, ",%s,", study_outcome_keys[r->outcome]);
 		csv_text(out, r->note);
 		for (unsigned k = 0; k < s->n_metrics; k++) {
 			fputc(',', out);
@@ -282,97 +283,4 @@ void study_csv(const struct study *s, FILE *out)
 		}
 		fputs("\r\n", out);
 	}
-}
-
-static json_t *number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *metric_json(const struct study *s, unsigned metric)
-{
-	const struct study_metric *m = &s->metric[metric];
-	json_t *o = json_pack("{s:s, s:s, s:s}", "name", m->name, "of", scope_keys[m->scope], "better", better_keys[m->better]);
-	json_t *list;
-
-	if (m->why_not[0]) {
-		json_object_set_new(o, "not_counted_here", json_string(m->why_not));
-		return o;
-	}
-	list = json_array();
-	for (unsigned k = 0; k < s->n_variants; k++) {
-		json_t *v = json_pack("{s:s, s:o}", "variant", s->variant[k].name, "median", number(study_median(s, k, metric)));
-		struct stat_ratio q;
-
-		if (k && !study_compare(s, k, metric, &q)) {
-			json_object_set_new(v, "ratio", number(q.ratio));
-			json_object_set_new(v, "low", number(q.lo));
-			json_object_set_new(v, "high", number(q.hi));
-			json_object_set_new(v, "rounds", json_integer(q.rounds));
-			json_object_set_new(v, "difference", q.call == STAT_NO_DIFFERENCE ? json_null() :
-					    json_string(q.call == STAT_LESS ? "less" : "more"));
-		}
-		json_array_append_new(list, v);
-	}
-	json_object_set_new(o, "variants", list);
-	return o;
-}
-
-static json_t *run_json(const struct study *s, const struct study_run *r)
-{
-	static const char *const names[] = {
-#define RULE(id, name, help) name,
-#include "policy/rules.def"
-#undef RULE
-	};
-	json_t *o = json_pack("{s:i, s:i, s:s, s:s, s:f}", "round", (int)r->round + 1, "position", (int)r->position + 1,
-			      "variant", s->variant[r->variant].name, "outcome", outcome_keys[r->outcome], "at_s", r->at_s);
-	json_t *values = json_object();
-
-	if (r->note[0])
-		json_object_set_new(o, "note", json_string(r->note));
-	for (unsigned k = 0; k < s->n_metrics; k++) {
-		char name[80];
-
-		snprintf(name, sizeof(name), "%s: %s", scope_keys[s->metric[k].scope], s->metric[k].name);
-		if (!isnan(r->value[k]))
-			json_object_set_new(values, name, number(r->value[k]));
-	}
-	json_object_set_new(o, "values", values);
-	if (r->has_rules) {
-		json_t *rules = json_object();
-
-		for (unsigned k = 0; k < ROOST_RULE_COUNT; k++)
-			if (r->rules[k])
-				json_object_set_new(rules, names[k], json_integer((json_int_t)r->rules[k]));
-		json_object_set_new(o, "rules", rules);
-	}
-	return o;
-}
-
-json_t *study_json(const struct study *s)
-{
-	json_t *variants = json_array(), *metrics = json_array(), *runs = json_array();
-	char verdict[1200];
-
-	for (unsigned k = 0; k < s->n_variants; k++) {
-		json_t *v = json_pack("{s:s, s:s, s:b, s:i, s:i}", "name", s->variant[k].name, "knobs", s->variant[k].what,
-				      "dropped", s->variant[k].dropped, "runs", (int)study_count(s, k, RUN_OK),
-				      "failed", (int)study_count(s, k, RUN_FAILED));
-
-		if (k) {
-			study_verdict(s, k, verdict, sizeof(verdict));
-			json_object_set_new(v, "verdict", json_string(verdict));
-		}
-		json_array_append_new(variants, v);
-	}
-	for (unsigned k = 0; k < s->n_metrics; k++)
-		if (!s->metric[k].optional || study_metric_seen(s, k))
-			json_array_append_new(metrics, metric_json(s, k));
-	for (unsigned k = 0; k < s->n_runs; k++)
-		json_array_append_new(runs, run_json(s, &s->run[k]));
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:s, s:o, s:o, s:o}", "command", s->command ? s->command : "",
-			 "repeat", s->repeat ? s->repeat : "", "machine", s->machine, "kernel", s->kernel, "when", s->when,
-			 "partial", s->partial, "rounds", (int)s->rounds, "primary", s->metric[s->primary].name,
-			 "variants", variants, "metrics", metrics, "runs", runs);
 }

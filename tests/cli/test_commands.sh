@@ -45,6 +45,17 @@ for c in $("$roost" __man list | tr _ -); do
 	if ! "$roost" --help | grep -q "^  $c "; then failed "$c is not in roost --help"; fi
 done
 
+# ---- the manual lists the loads and their options ----
+run "$roost" __man load man/load.in
+expect 0 ".SH LOADS"
+what="the page of load"
+for l in $("$roost" load | sed -n '/^$/q; s/ .*//p'); do
+	if ! grep -q "^\.SS $l\$" "$work/out"; then failed "no $l"; fi
+	for o in $("$roost" load "$l" --help | sed -n 's/^  ....--\([a-z_-]*\).*/\1/p' | sed 's/-/\\\\-/g'); do
+		if ! grep -q -- "\\\\-\\\\-$o" "$work/out"; then failed "$l: no $o"; fi
+	done
+done
+
 # ---- options ----
 run "$roost" run --intervall 1s
 refused 2 "unknown option --intervall; did you mean --interval?"
@@ -56,6 +67,13 @@ run "$roost" run extra
 refused 2 "takes no arguments, but was given 'extra'"
 run "$roost" stat --count 3
 refused 2 "--count needs --interval"
+
+# ---- run: every option is checked before anything is loaded ----
+for bad in --slice-mode=abc --slice-mode=9999 --slice-mode=-777 --slice-group=no-such-group --metrics=99999 --metrics= \
+	--metrics=nowhere:1 --metrics=127.0.0.1 "--slice-socket=/$(printf '%0300d' 0)" --slice-socket=; do
+	run "$roost" run "$bad"
+	refused 2 "${bad%%=*}"
+done
 
 # ---- knobs ----
 for bad in idle-spin=-1 idle-spin=1000001us "idle-spin=10 apples" idle-spin= idle-spin=99999999999999999999s; do
@@ -81,6 +99,27 @@ run "$roost" run --config "$work/bad.conf"
 refused 2 "bad.conf:2: idle-grace=2s: takes a time"
 run "$roost" run --config "$work/none.conf"
 refused 2 "none.conf: No such file"
+run "$roost" set --config "$work/bad.conf"
+refused 2 "bad.conf:2: idle-grace=2s: takes a time"
+run "$roost" set --config "$work/none.conf"
+refused 2 "none.conf: No such file"
+run "$roost" set --config /
+refused 2 "/: Is a directory"
+run "$roost" set --config /dev/zero
+refused 2 "/dev/zero: larger than 1 MiB"
+run "$roost" set --profile wram
+refused 2 "did you mean 'warm'?"
+
+# ---- whatever was typed, a refusal is one line that no terminal obeys ----
+esc=$(printf '\033') latin=$(printf 'g\374n')
+run "$roost" run --set "a
+b=1"
+refused 2 'unknown knob '"'a\nb'"
+run "$roost" run --set "${esc}[31m=$latin"
+refused 2 '\x1b[31m'
+run "$roost" "x${esc}c$latin"
+refused 2 'x\x1bcg\xfcn'
+if grep -q "$esc" "$work/err"; then failed "an escape sequence reaches the terminal"; else passed; fi
 
 # ---- tables ----
 run "$roost" features
@@ -108,6 +147,11 @@ is_json '.can_run == ([.checks[].state] | all(. != "missing" and . != "blocked")
 if [ -e /sys/kernel/sched_ext ]; then can=1; else can=0; fi
 is_json "(.checks[] | select(.name == \"sched-ext\").state) == (if $can == 1 then \"ok\" else \"missing\" end)"
 
+for root in "$work/nowhere" /etc/passwd; do
+	run "$roost" restore --root "$root"
+	refused 2 "--root=$root: not a directory"
+done
+
 # ---- without sched_ext: plain words, and nothing else happens ----
 if [ $can = 0 ]; then
 	run "$roost" run
@@ -119,7 +163,71 @@ if [ $can = 0 ]; then
 		run "$roost" $c
 		refused 3 "this kernel has no sched_ext"
 	done
+	rm -f "$work/ran"
+	run "$roost" compare -V kernel,warm -n 1 -w 0 -- touch "$work/ran"
+	refused 3 "CONFIG_SCHED_CLASS_EXT is not set"
+	if [ -e "$work/ran" ]; then failed "the command ran"; else passed; fi
+	# a file that is right by itself, or with knobs that only the running roost knows
+	echo slice=200us >"$work/short.conf"
+	run "$roost" set --config "$work/short.conf"
+	refused 3 "this kernel has no sched_ext"
 fi
+
+# ---- slice-ext with nobody to give it ----
+ROOST_SLICE_SOCKET=$work/none.sock
+export ROOST_SLICE_SOCKET
+run "$roost" load lockfight --runtime 0.02 --slice roost
+refused 3 "no roost offers slice-ext at $work/none.sock; start it with 'roost run'"
+unset ROOST_SLICE_SOCKET
+
+# ---- compare: what it cannot write is refused before the first run; what was there stays until the new one is whole ----
+touched() { [ -e "$work/ran" ] && { failed "the command ran"; return 0; }; passed; }
+compare() { rm -f "$work/ran"; run "$roost" compare -V kernel,kernel -n 2 -w 0 "$@"; }
+for bad in /nonexist/x.html "$work" "" /proc/x.html; do
+	compare --report "$bad" -- touch "$work/ran"
+	refused 2 "--report"
+	touched
+done
+echo old >"$work/r.html"
+chmod 640 "$work/r.html"
+compare --report "$work/r.html" -- nosuchcommand
+refused 2 "nosuchcommand"
+if [ "$(cat "$work/r.html")" = old ]; then passed; else failed "the old report is gone"; fi
+ln -s r.html "$work/link.html"
+compare --report "$work/link.html" -- true
+expect 0 "kernel"
+if grep -q '<title>roost compare: true' "$work/r.html" && [ -h "$work/link.html" ] && [ "$(stat -c %a "$work/r.html")" = 640 ]; then
+	passed; else failed "the report did not take the old one's place"; fi
+compare --report "$work/new.html" -- true
+if [ "$(stat -c %a "$work/new.html")" = "$(printf '%o' $((0666 & ~0$(umask))))" ]; then passed; else failed "the new report's mode"; fi
+if [ -c /dev/full ]; then
+	compare --report /dev/full -- true
+	if [ $code = 1 ] && grep -qF -- "--report /dev/full: could not be written: No space" "$work/err"; then passed; else
+		failed "a full disk is not said"; fi
+fi
+if ls "$work"/*.html.* >/dev/null 2>&1; then failed "something was left beside the report"; else passed; fi
+
+# ---- compare: bytes that are no UTF-8, and those that terminals obey, in arguments, patterns and output ----
+compare --json -m "${latin}_([0-9]+)" -- sh -c "echo ${latin}_7; : ${esc}[1m"
+expect 0
+is_json '.command == "sh -c $'"'"'echo g\\374n_7; : \\033[1m'"'"'" and ([.metrics[].name] | any(. == "g\ufffdn_([0-9]+)"))
+	and (.runs[0].values["output: g\ufffdn_([0-9]+)"] == 7)'
+compare -m "${esc}.([0-9])" -- echo "${esc}[1m"
+expect 0 "echo \$'\\033[1m'"
+if grep -q "$esc" "$work/out"; then failed "an escape sequence reaches the terminal"; else passed; fi
+
+# ---- compare: a pattern that matches nothing is said, in every format and by the exit code ----
+run "$roost" compare -V kernel -n 1 -w 0 -m 'x=x:([0-9]+)' -m 'y=y:([0-9]+)' -- echo y:3
+expect 1 "--metric x: no run printed it"
+if grep -qx "x: no run printed it" "$work/out" && ! grep -q "y: no run" "$work/out"; then passed; else failed "the table does not say it"; fi
+compare --json -m 'x=x:([0-9]+)' -- echo x:none
+expect 1 "--metric x: no run printed it"
+is_json '[.metrics[] | select(.not_counted_here == "no run printed it").name] == ["x"]'
+
+# ---- compare: the machine, counted as elsewhere ----
+llcs=$("$roost" machines --json this | jq .llcs)
+compare -- true
+expect 0 "$llcs LLC"
 
 # ---- output that cannot be written is a failure ----
 if [ -c /dev/full ]; then

@@ -11,6 +11,10 @@ run "$roost" machines no-such; refused 2 "no machine"
 run "$roost" sim -m guest-2 hackbench -g 1 -f 4 -l 50 --pipe; expect 0 "simulated: hackbench on guest-2"
 run "$roost" sim -m guest-2 --json --compare mainline,warm,util-fits+bias-prev -n 2 hackbench -g 1 -f 4 -l 50 --pipe
 is_json '.simulated and (.variants | length) == 3 and (.variants[1].runs | length) == 2 and .variants[1].ratio.time_s.low'
+# figures that no seed moves have a ratio, and no interval to call a difference by
+run "$roost" sim -m guest-2 -c mainline,warm -n 3 pingpong -n 100; expect 0 "x1.000 with every seed"
+run "$roost" sim -m guest-2 --json -c mainline,warm -n 3 pingpong -n 100
+is_json '.variants[1].ratio.latency_p50_us | .ratio == 1 and .low == null and .every_seed_alike and (.difference_shown | not)'
 for w in schbench pingpong lockfight memcache web; do
 	case $w in pingpong) o="-n 100" ;; *) o="-d 40ms" ;; esac
 	# shellcheck disable=SC2086

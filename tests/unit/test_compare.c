@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/compare.h"
 #include "measure/plan.h"
 #include "measure/rng.h"
 
@@ -182,6 +183,32 @@ static void several_variants_have_a_column_each(void **state)
 	study_free(&s);
 }
 
+/* As bench/features reads it: four rounds are enough for a star; two of the same count are not. */
+static void few_rounds_have_stars_too(void **state)
+{
+	static const char *const names[] = { "base", "idle-smt", "warm" };
+	struct fake f = fresh();
+	struct study s;
+	bool starred, plain;
+	char *t;
+
+	for (unsigned rounds = 2; rounds <= 4; rounds += 2) {
+		f = fresh();
+		execute(&f, &s, names, 3, (struct plan){ .rounds = rounds, .seed = 1 });
+		t = text_of(&s, table);
+		starred = plain = false;
+		for (char *line = strtok(t, "\n"); line; line = strtok(NULL, "\n"))
+			if (!strncmp(line, "  migrations", 12)) {
+				starred = starred || strstr(line, " 0.800*");
+				plain = plain || strstr(line, " 0.800 ");
+			}
+		assert_int_equal(starred, rounds == 4);
+		assert_int_equal(plain, rounds == 2);
+		free(t);
+		study_free(&s);
+	}
+}
+
 static void the_same_twice_is_no_difference(void **state)
 {
 	struct fake f = fresh();
@@ -330,7 +357,7 @@ static void csv_and_json_say_the_same(void **state)
 	assert_int_equal(lines, 13);
 	assert_non_null(strstr(csv, "\"a \"\"quoted\"\", note\""));
 	free(csv);
-	j = study_json(&s);
+	j = compare_json(&s);
 	assert_int_equal(json_array_size(json_object_get(j, "runs")), 12);
 	m = json_array_get(json_object_get(j, "metrics"), M_TIME);
 	assert_string_equal(json_string_value(json_object_get(m, "name")), "time");
@@ -390,6 +417,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_difference_is_found),
 		cmocka_unit_test(several_variants_have_a_column_each),
+		cmocka_unit_test(few_rounds_have_stars_too),
 		cmocka_unit_test(the_same_twice_is_no_difference),
 		cmocka_unit_test(order_is_random_and_repeats),
 		cmocka_unit_test(until_stops_when_tight),

@@ -125,6 +125,117 @@ static void no_false_differences(void **state)
 	assert_true(called_in_all <= 0.05 * cells * EXPERIMENTS);
 }
 
+/* What is counted, or rounded to ticks: few values, many ties. */
+enum grain { COIN, RARE, SMALL_COUNT, COUNT, TICKS, LONG_TICKS, GRAINS };
+static const char *const grain_names[GRAINS] = {
+	"1 or 2", "1, one in ten 2", "1 + Poisson, mean 3", "Poisson, mean 30", "35 ms in ticks of 10", "1 s in ticks of 4 ms",
+};
+
+static double poisson(struct rng *r, double mean)
+{
+	double product = rng_unit(r), limit = exp(-mean);
+	unsigned n = 0;
+
+	for (; product > limit; n++)
+		product *= rng_unit(r);
+	return n;
+}
+
+static double draw_grain(struct rng *r, enum grain g)
+{
+	switch (g) {
+	case COIN:
+		return 1 + (rng_unit(r) < 0.5);
+	case RARE:
+		return 1 + (rng_unit(r) < 0.1);
+	case SMALL_COUNT:
+		return 1 + poisson(r, 3);
+	case COUNT:
+		return poisson(r, 30);
+	case TICKS:
+		return fmax(0.01, 0.01 * round(100 * (0.035 + 0.004 * rng_normal(r))));
+	default:
+		return 0.004 * round(250 * (1 + 0.003 * rng_normal(r)));
+	}
+}
+
+/* Below six rounds the t interval must not take ties for certainty. */
+static void few_rounds_are_not_taken_in_by_ties(void **state)
+{
+	for (enum grain g = 0; g < GRAINS; g++)
+		for (unsigned n = 2; n <= 5; n++) {
+			struct rng r = { 500 + 10 * g + n };
+			unsigned called = 0, counted = 0;
+
+			for (int e = 0; e < EXPERIMENTS; e++) {
+				double base[5], other[5];
+				struct stat_ratio q;
+
+				for (unsigned i = 0; i < n; i++) {
+					base[i] = draw_grain(&r, g);
+					other[i] = draw_grain(&r, g);
+				}
+				if (stat_ratio(base, other, n, &q))
+					continue; /* a count of 0 has no ratio */
+				counted++;
+				called += q.call != STAT_NO_DIFFERENCE;
+				assert_true(isfinite(q.hi) && q.lo <= q.ratio && q.ratio <= q.hi);
+			}
+			print_message("%-24s %u rounds: called different in %.2f %%\n", grain_names[g], n, 100.0 * called / counted);
+			assert_true(called <= 0.05 * counted + 2.6 * sqrt(0.05 * 0.95 * counted));
+		}
+}
+
+/* And the smooth ones: no more false differences, and the interval still holds the truth. */
+static void few_rounds_of_smooth_values(void **state)
+{
+	static const enum shape shapes[] = { NORMAL, LOGNORMAL, EXPONENTIAL_TAIL, DRIFT, HEAVY };
+
+	for (unsigned k = 0; k < 5; k++)
+		for (unsigned n = 2; n <= 5; n++) {
+			struct rng r = { 900 + 10 * k + n };
+			unsigned called = 0;
+
+			for (int e = 0; e < EXPERIMENTS; e++) {
+				double base[5], other[5];
+				struct stat_ratio q;
+
+				experiment(&r, shapes[k], n, 1, base, other);
+				assert_int_equal(stat_ratio(base, other, n, &q), 0);
+				called += q.call != STAT_NO_DIFFERENCE;
+			}
+			print_message("%-24s %u rounds: called different in %.2f %%\n", names[shapes[k]], n, 100.0 * called / EXPERIMENTS);
+			assert_true(called <= 0.05 * EXPERIMENTS + 2.6 * sqrt(0.05 * 0.95 * EXPERIMENTS));
+			/* Not by never calling anything; of two rounds the least gap is no small part of the spread. */
+			assert_true(n == 2 || called >= 0.02 * EXPERIMENTS);
+		}
+}
+
+/* The same in each round is no certainty in two or three of them, however far apart. From four on it is rare enough. */
+static void equal_rounds_give_no_verdict(void **state)
+{
+	static const double others[] = { 2, 1.0001, 0.912, 10, 1000, 1e-9, 1e9 };
+	struct stat_ratio q;
+
+	for (unsigned k = 0; k < sizeof(others) / sizeof(others[0]); k++)
+		for (unsigned n = 2; n <= 5; n++) {
+			const double x = others[k], one[] = { 1, 1, 1, 1, 1 }, other[] = { x, x, x, x, x };
+
+			assert_int_equal(stat_ratio(one, other, n, &q), 0);
+			assert_true(fabs(q.ratio / x - 1) < 1e-9 && q.lo < x && q.hi > x && isfinite(q.hi));
+			if (n < 4)
+				assert_int_equal(q.call, STAT_NO_DIFFERENCE);
+		}
+	/* A digit of rounding is no step. */
+	assert_int_equal(stat_ratio((double[]){ 0.1 + 0.2, 0.3 }, (double[]){ 0.6, 0.6 }, 2, &q), 0);
+	assert_int_equal(q.call, STAT_NO_DIFFERENCE);
+	/* With a spread of its own a clear difference is still one. */
+	assert_int_equal(stat_ratio((double[]){ 1.00, 1.01 }, (double[]){ 2.00, 2.01 }, 2, &q), 0);
+	assert_int_equal(q.call, STAT_MORE);
+	assert_int_equal(stat_ratio((double[]){ 10, 10, 10, 10 }, (double[]){ 20, 20, 20, 20 }, 4, &q), 0);
+	assert_int_equal(q.call, STAT_MORE);
+}
+
 /* The bound does not come from never calling anything: 5 % at 2 % of noise is found. */
 static void real_differences_are_found(void **state)
 {
@@ -231,6 +342,9 @@ int main(void)
 		cmocka_unit_test(known_answers),
 		cmocka_unit_test(outliers_are_named),
 		cmocka_unit_test(real_differences_are_found),
+		cmocka_unit_test(equal_rounds_give_no_verdict),
+		cmocka_unit_test(few_rounds_are_not_taken_in_by_ties),
+		cmocka_unit_test(few_rounds_of_smooth_values),
 		cmocka_unit_test(no_false_differences),
 		cmocka_unit_test(stopping_early_keeps_the_coverage),
 		cmocka_unit_test(intervals_hold_what_they_say),
