@@ -41,10 +41,43 @@ run "$roost" sim -m guest-2 "$work/circle.json"; refused 2 "can never finish"
 printf '{"tasks":{"a":{"loop":1,"lock":"m","sleep":10,"lock1":"n"},"b":{"loop":1,"lock":"n","sleep":10,"lock1":"m"}}}' >"$work/dead.json"
 run "$roost" sim -m guest-2 "$work/dead.json"; expect 1 "waits for itself"
 expect 1 "to repeat: roost sim"
+# what is printed can be pasted: it fails in the same way, quotes, blanks and --until included
+mkdir "$work/it's a"
+cp "$work/dead.json" "$work/it's a/dead lock.json"
+run "$roost" sim -m "core:2  pu:1" --until 40ms --set idle-grace=1ms --seed 3 "$work/it's a/dead lock.json"; expect 1 "--until 40ms"
+sed '/to repeat/d' "$work/err" >"$work/said"
+sed -n "s|^roost sim: to repeat: roost |'$roost' |p" "$work/err" >"$work/again"
+run sh "$work/again"
+sed '/to repeat/d' "$work/err" | cmp -s - "$work/said" || failed "the command to repeat it does something else"
+expect 1 "waits for itself"
 
 run "$roost" sim -m guest-2 --timeline "$work/trace.json" hackbench -g 1 -f 2 -l 20 --pipe; expect 0
 cp "$work/trace.json" "$work/out"
 is_json '.traceEvents | map(.ph) | (index("X") and index("s") and index("f") and index("M"))'
+
+# the file is touched only by a run that starts; where it cannot be written, none does; what cannot be written is told
+printf '{"tasks":{"a":{"run":10,"cpus":[500],"loop":1}}}' >"$work/cpus.json"
+echo kept >"$work/kept"
+run "$roost" sim -m desktop-8 --timeline "$work/kept" "$work/cpus.json"; refused 2 "cpus"
+if [ "$(cat "$work/kept")" != kept ]; then failed "a refused run emptied the timeline"; else passed; fi
+run "$roost" sim -m desktop-8 --timeline "$work/new" "$work/cpus.json"; refused 2 "cpus"
+if [ -e "$work/new" ]; then failed "a refused run made a timeline"; else passed; fi
+run "$roost" sim -m desktop-8 --timeline "$work/none/t.json" hackbench; refused 2 "$work/none/t.json: No such file"
+run "$roost" sim -m desktop-8 --timeline /dev/full hackbench -g 1 -f 2 -l 5; refused 1 "--timeline /dev/full: No space left on device"
+run "$roost" sim -m desktop-8 --timeline /dev/full hackbench -g 10 -l 100; refused 1 "--timeline /dev/full: No space left on device"
+run sh -c '"$@" | cat' sh "$roost" sim -m desktop-8 --timeline /dev/stdout hackbench -g 1 -f 2 -l 5; expect 0 "displayTimeUnit"
+mkfifo "$work/pipe"
+cat "$work/pipe" >"$work/piped" &
+run "$roost" sim -m desktop-8 --timeline "$work/pipe" hackbench -g 1 -f 2 -l 5; expect 0 "simulated"
+wait $!
+cp "$work/piped" "$work/out"; is_json '.traceEvents'
+
+# a machine may be called anything
+for name in 'a "b" \\ c' "$(printf 'caf\303\251')" "$(printf '\377x')"; do
+	{ echo "[machine]"; echo "name = $name"; sed '/^\[machine\]/d; /^name/d' machines/desktop-8.machine; } >"$work/odd.machine"
+	run "$roost" sim -m "$work/odd.machine" --timeline "$work/trace.json" hackbench -g 1 -f 2 -l 5; expect 0 "simulated"
+	cp "$work/trace.json" "$work/out"; is_json '.traceEvents[0].args.name | endswith(", simulated")'
+done
 
 run "$roost" reproduce --row slice-ext; expect 0 "lock rounds"
 run "$roost" reproduce --json --row idle-spin; is_json '.simulated and (.rows | length) == 3 and (.rows | all(has("within")))'
