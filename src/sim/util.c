@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Random numbers in integers, the parsing of workload options, refusals. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,6 +15,10 @@ int sim_error(struct sim_error *err, int code, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
+	/* a name out of a file may hold any character, and a refusal is one line */
+	for (char *c = err->text; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
 	return code;
 }
 
