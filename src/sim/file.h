@@ -39,7 +39,6 @@ struct sim_file {
 	struct sim_file_task *tasks;
 	uint32_t *barrier_size; /* by resource */
 	char (*resource_names)[48];
-	uint8_t *resource_class; /* enum of file_parse.c */
 };
 
 int sim_file_parse(int argc, char **argv, void **out, struct sim_error *err);

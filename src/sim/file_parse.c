@@ -23,6 +23,7 @@ struct reader {
 	const char *where, *text;
 	struct sim_error *err;
 	struct sim_file *f;
+	json_t *index; /* of the resources, by class and name */
 	uint32_t nr_events, cap_resources;
 	const char *task;
 };
@@ -59,34 +60,34 @@ static int number(struct reader *r, const char *key, const json_t *v, int64_t mi
 
 static int resource(struct reader *r, const char *key, const char *name, enum class class, uint32_t *out)
 {
+	char named[sizeof(*r->f->resource_names) + 1];
 	struct sim_file *f = r->f;
+	json_t *known;
 
 	if (!name || !*name || strlen(name) >= sizeof(*f->resource_names))
 		return REFUSE(r, key, "\"%.40s\" must name something, in at most %zu bytes", key, sizeof(*f->resource_names) - 1);
-	for (uint32_t i = 0; i < f->nr_resources; i++)
-		if (f->resource_class[i] == class && !strcmp(f->resource_names[i], name)) {
-			*out = i;
-			return 0;
-		}
+	snprintf(named, sizeof(named), "%c%s", '0' + (int)class, name);
+	known = json_object_get(r->index, named);
+	if (known) {
+		*out = (uint32_t)json_integer_value(known);
+		return 0;
+	}
 	if (f->nr_resources == r->cap_resources) {
 		uint32_t cap = r->cap_resources ? 2 * r->cap_resources : 64;
-		void *names, *classes;
+		void *names;
 
 		if (cap > RESOURCES_MAX)
 			return REFUSE(r, key, "more than %d locks, conditions, barriers and suspends", RESOURCES_MAX);
 		names = realloc(f->resource_names, cap * sizeof(*f->resource_names));
-		if (names)
-			f->resource_names = names;
-		classes = realloc(f->resource_class, cap);
-		if (classes)
-			f->resource_class = classes;
-		if (!names || !classes)
+		if (!names)
 			return sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
+		f->resource_names = names;
 		r->cap_resources = cap;
 	}
+	if (json_object_set_new(r->index, named, json_integer(f->nr_resources)))
+		return sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
 	*out = f->nr_resources++;
 	strcpy(f->resource_names[*out], name);
-	f->resource_class[*out] = (uint8_t)class;
 	return 0;
 }
 
@@ -580,9 +581,10 @@ int sim_file_parse_text(const char *text, size_t len, const char *where, struct 
 	if (!root)
 		return sim_error(err, -EINVAL, "%s:%d: %s", where, jerr.line, jerr.text);
 	r.f = calloc(1, sizeof(*r.f));
-	if (!r.f) {
-		json_decref(root);
-		return sim_error(err, -ENOMEM, "%s: not enough memory", where);
+	r.index = json_object();
+	if (!r.f || !r.index) {
+		ret = sim_error(err, -ENOMEM, "%s: not enough memory", where);
+		goto out;
 	}
 	r.f->where = where;
 	json_object_foreach(root, name, o)
@@ -615,6 +617,7 @@ int sim_file_parse_text(const char *text, size_t len, const char *where, struct 
 	}
 out:
 	sim_file_free(r.f);
+	json_decref(r.index);
 	json_decref(root);
 	return ret;
 }
@@ -671,6 +674,5 @@ void sim_file_free(void *file)
 	free(f->tasks);
 	free(f->barrier_size);
 	free(f->resource_names);
-	free(f->resource_class);
 	free(f);
 }

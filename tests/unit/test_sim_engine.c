@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -308,6 +309,31 @@ static void test_mutexes(void **state)
 		 "\"r\":{\"unlock\":\"m\"}}}}}", SIM_PULL_ROOST, &f);
 }
 
+/* 50000 tasks with 15000 mutexes, and a chain of as many resumes with its end first: read in a moment, not in minutes. */
+static void test_large_file(void **state)
+{
+	enum { N = 50000 };
+	struct sim_file *file;
+	struct sim_error err;
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	assert_non_null(to);
+	fprintf(to, "{\"tasks\":{\"t0\":{\"loop\":1,\"suspend\":\"\"}");
+	for (int i = 1; i < N; i++)
+		fprintf(to, ",\"t%d\":{\"loop\":1,\"lock\":\"m%d\",\"unlock\":\"m%d\",%s\"resume\":\"t%d\"}", i, i % 15000, i % 15000,
+			i == N - 1 ? "" : "\"suspend\":\"\",", i - 1);
+	fprintf(to, "}}");
+	fclose(to);
+	alarm(60);
+	assert_int_equal(sim_file_parse_text(text, size, "large.json", &file, &err), 0);
+	alarm(0);
+	assert_int_equal(file->nr_resources, N - 1 + 15000);
+	sim_file_free(file);
+	free(text);
+}
+
 static void test_bad_workload_files(void **state)
 {
 	must_refuse("", "");
@@ -455,6 +481,7 @@ int main(void)
 		cmocka_unit_test(test_finishes),
 		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_mutexes),
+		cmocka_unit_test(test_large_file),
 		cmocka_unit_test(test_bad_workload_files),
 		cmocka_unit_test(test_deadlock_is_found),
 		cmocka_unit_test(test_checkers_can_fail),
