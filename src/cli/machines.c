@@ -9,15 +9,16 @@
 
 static json_t *machine_json(const struct machine *m, bool figures)
 {
-	json_t *o = json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:i}", "name", m->name, "about", m->about, "cpus",
-			      (int)m->nr_online, "cores", (int)m->nr_cores, "llcs", (int)m->nr_llcs, "nodes", (int)m->nr_nodes,
-			      "sockets", (int)m->nr_sockets, "threads_a_core", (int)m->smt_max);
+	json_t *o = json_pack("{s:o,s:o,s:i,s:i,s:i,s:i,s:i,s:i}", "name", print_json_string(m->name), "about",
+			      print_json_string(m->about), "cpus", (int)m->nr_online, "cores", (int)m->nr_cores,
+			      "llcs", (int)m->nr_llcs, "nodes", (int)m->nr_nodes, "sockets", (int)m->nr_sockets,
+			      "threads_a_core", (int)m->smt_max);
 	json_t *costs = json_object();
 
 	for (int i = 0; figures && i < COST_NR; i++)
 		json_object_set_new(costs, cost_infos[i].key,
-				    json_pack("{s:I,s:s,s:s}", "value", (json_int_t)m->costs.v[i], "unit", cost_infos[i].unit,
-					      "source", m->costs.source[i]));
+				    json_pack("{s:I,s:s,s:o}", "value", (json_int_t)m->costs.v[i], "unit", cost_infos[i].unit,
+					      "source", print_json_string(m->costs.source[i])));
 	if (figures)
 		json_object_set(o, "costs", costs);
 	json_decref(costs);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/print.h"
 #include "measure/stats.h"
 #include "run/counters.h"
 #include "run/knobs.h"
@@ -225,10 +226,10 @@ json_t *sim_table_json(const struct sim_table *t)
 	json_t *o = json_object(), *variants = json_array(), *args = json_array();
 
 	json_object_set_new(o, "simulated", json_true());
-	json_object_set_new(o, "machine", json_string(t->machine->name));
+	json_object_set_new(o, "machine", print_json_string(t->machine->name));
 	json_object_set_new(o, "cpus", json_integer(t->machine->nr_online));
 	for (int i = 0; i < t->nr_args; i++)
-		json_array_append_new(args, json_string(t->args[i]));
+		json_array_append_new(args, print_json_string(t->args[i]));
 	json_object_set_new(o, "workload", args);
 	json_object_set_new(o, "seed", json_integer((json_int_t)t->seed));
 	for (unsigned int v = 0; v < t->nr_variants; v++) {
@@ -245,7 +246,7 @@ json_t *sim_table_json(const struct sim_table *t)
 						    json_pack("{s:f,s:f,s:f,s:b}", "ratio", s.ratio, "low", s.lo, "high", s.hi,
 							      "difference_shown", s.call != STAT_NO_DIFFERENCE));
 		}
-		json_object_set_new(one, "name", json_string(t->variants[v].name));
+		json_object_set_new(one, "name", print_json_string(t->variants[v].name));
 		json_object_set_new(one, "pull", json_string(t->variants[v].pull == SIM_PULL_KERNEL ? "kernel" : "roost"));
 		json_object_set_new(one, "knobs", knobs_json(&t->variants[v].knobs));
 		json_object_set_new(one, "median", medians);

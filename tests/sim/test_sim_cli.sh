@@ -86,7 +86,13 @@ for name in 'a "b" \\ c' "$(printf 'caf\303\251')" "$(printf '\377x')"; do
 	{ echo "[machine]"; echo "name = $name"; sed '/^\[machine\]/d; /^name/d' machines/desktop-8.machine; } >"$work/odd.machine"
 	run "$roost" sim -m "$work/odd.machine" --timeline "$work/trace.json" hackbench -g 1 -f 2 -l 5; expect 0 "simulated"
 	cp "$work/trace.json" "$work/out"; is_json '.traceEvents[0].args.name | endswith(", simulated")'
+	run "$roost" sim -m "$work/odd.machine" --json hackbench -g 1 -f 2 -l 5; is_json '.machine | length > 1'
+	run "$roost" machines --json "$work/odd.machine"; is_json '.name | length > 1'
 done
+is_json '.name == "\ufffdx"'
+odd=$work/$(printf '\377g.json')
+printf '{"tasks":{"a":{"run":10,"loop":1}}}' >"$odd"
+run "$roost" sim -m desktop-8 --json "$odd"; is_json '.workload[0] | endswith("\ufffdg.json")'
 
 run "$roost" reproduce --row slice-ext; expect 0 "lock rounds"
 run "$roost" reproduce --json --row idle-spin; is_json '.simulated and (.rows | length) == 3 and (.rows | all(has("within")))'
