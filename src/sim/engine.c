@@ -613,6 +613,7 @@ static void loop(struct sim *s)
 
 		if (e.time > end) {
 			s->now = end;
+			s->f.cut = 1;
 			s->stop = 1;
 			break;
 		}

@@ -136,6 +136,7 @@ struct sim_figures { /* all POD: it crosses process borders */
 	uint64_t memory_bytes_used;  /* of the simulator */
 	uint64_t wall_ns;            /* real time; not part of --json's reproducible part */
 	uint64_t nr_tasks;
+	uint64_t cut;                /* end_ns came before the workload was done */
 };
 
 struct sim_workload;

@@ -44,6 +44,13 @@ run "$roost" sim -m guest-2 --json --costs "$work/slow.costs" hackbench -g 1 -f 
 if ! jq -es '.[0].variants[0].median.time_s > 2 * .[1].variants[0].median.time_s' "$work/out" "$work/fast" >/dev/null; then
 	failed "a slow context switch changes nothing"; else passed; fi
 
+# a run that --until cuts off says so
+run "$roost" sim -m guest-2 --until 1ms hackbench -g 1; expect 0 "cut off by --until, 1 of 1 run:"
+run "$roost" sim -m guest-2 --until 1ms --json hackbench -g 1; is_json '.variants[0].runs[0] | .cut_off and .simulated_ns == 1000000'
+run "$roost" sim -m guest-2 --until 1000s hackbench -g 1 -f 2 -l 5; expect 0 "simulated"
+if grep -q "cut off" "$work/out"; then failed "a whole run counts as cut off"; else passed; fi
+run "$roost" sim -m guest-2 --json hackbench -g 1 -f 2 -l 5; is_json '.variants[0].runs[0].cut_off == false'
+
 # a workload that can never finish is named; one that deadlocks on the way fails with the command that repeats it
 printf '{"tasks":{"a":{"loop":1,"suspend":"x","resume":"y"},"b":{"loop":1,"suspend":"y","resume":"x"}}}' >"$work/circle.json"
 run "$roost" sim -m guest-2 "$work/circle.json"; refused 2 "can never finish"
