@@ -13,6 +13,7 @@
 #include "run/units.h"
 #include "run/counters.h"
 #include "run/knobs.h"
+#include "sim/sim.h"
 
 /* Text as roff: no line may start a request, a hyphen stays the character that is typed, a backslash one. */
 static void roff(const char *text)
@@ -170,6 +171,29 @@ static void synopsis(const struct cli_command *c)
 		fputs(".br\n.B scx_roost\n.RI [ OPTION ]...\n", stdout);
 }
 
+static void workloads(void)
+{
+	fputs(".SH WORKLOADS\nTheir options stand after their names. A TIME has its unit: ns, us, ms or s.\n", stdout);
+	for (int i = 0; sim_workloads[i]; i++) {
+		if (!sim_workloads[i]->options)
+			continue;
+		printf(".SS %s\n", sim_workloads[i]->name);
+		putchar(toupper((unsigned char)*sim_workloads[i]->help));
+		roff(sim_workloads[i]->help + 1);
+		fputs(".\n", stdout);
+		for (const struct sim_option *o = sim_workloads[i]->options; o->names; o++) {
+			fputs(".TP\n\\fB", stdout);
+			roff(o->names);
+			fputs("\\fR", stdout);
+			if (o->metavar)
+				printf(" \\fI%s\\fR", o->metavar);
+			putchar('\n');
+			roff(o->help);
+			putchar('\n');
+		}
+	}
+}
+
 static int command_page(const struct cli *cli, const struct cli_command *c, const char *file)
 {
 	char name[64];
@@ -192,6 +216,8 @@ static int command_page(const struct cli *cli, const struct cli_command *c, cons
 			option(&cli_options[i]);
 	}
 	option(&cli_options[OPT_HELP]);
+	if (c->main == cmd_sim)
+		workloads();
 	exit_status();
 	see_also(c->name);
 	return CLI_DONE;

@@ -294,12 +294,42 @@ static int run(struct cli *cli, struct setup *s, struct sim_outcome **out)
 	return ret;
 }
 
+void cli_print_workloads(FILE *to)
+{
+	fputs("\nWorkloads; `roost sim WORKLOAD --help` shows the options of one:\n", to);
+	for (int i = 0; sim_workloads[i]; i++)
+		fprintf(to, "  %-11s %s\n", sim_workloads[i] == sim_workload_find("file") ? "FILE.json" : sim_workloads[i]->name,
+			sim_workloads[i]->help);
+	fputs("roost-sim(1) describes workload files and machine files.\n", to);
+}
+
+static bool print_workload_help(const struct cli *cli)
+{
+	const struct sim_workload *w = sim_workload_find(cli->args[0]);
+	bool wanted = false;
+
+	for (int i = 1; i < cli->nr_args; i++)
+		wanted = wanted || !strcmp(cli->args[i], "--help") || !strcmp(cli->args[i], "-h");
+	if (!wanted || !w || !w->options)
+		return false;
+	printf("Usage: roost sim [OPTION...] %s [OPTION...]\n%s\n\n", w->name, w->help);
+	for (const struct sim_option *o = w->options; o->names; o++) {
+		int n = printf("  %s%s%s", o->names, o->metavar ? " " : "", o->metavar ? o->metavar : "");
+
+		printf("%*s%s\n", n < 24 ? 24 - n : 1, "", o->help);
+	}
+	return true;
+}
+
 int cmd_sim(struct cli *cli)
 {
 	struct sim_outcome *out = NULL;
 	struct setup s = { 0 };
-	int ret = parse(cli, &s);
+	int ret;
 
+	if (print_workload_help(cli))
+		return CLI_DONE;
+	ret = parse(cli, &s);
 	if (!ret)
 		ret = open_timeline(cli, &s);
 	if (!ret)

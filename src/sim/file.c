@@ -319,7 +319,7 @@ static void f_teardown(struct sim *s)
 }
 
 const struct sim_workload sim_file = {
-	.name = "file", .options = "FILE.json", .help = "a workload file in the shape rt-app uses",
+	.name = "file", .help = "a workload file in the shape rt-app uses",
 	.parse = sim_file_parse, .free_args = sim_file_free, .nr_tasks = f_nr_tasks, .nr_timers = f_nr_timers,
 	.setup = f_setup, .step = f_step, .timer = f_timer, .finish = f_finish, .teardown = f_teardown,
 };

@@ -17,6 +17,30 @@ for w in schbench pingpong lockfight memcache web; do
 	run "$roost" sim -m "l3:2 core:4 pu:2" --json $w $o; is_json '.variants[0].runs[0].events > 100'
 done
 
+# what there is, and each one's options
+run "$roost" sim --help
+for w in hackbench schbench pingpong lockfight memcache web FILE.json; do
+	if ! grep -q "^  $w " "$work/out"; then failed "sim --help does not name $w"; fi
+done
+expect 0 "roost sim WORKLOAD --help"
+run "$roost" help sim; expect 0 "roost sim WORKLOAD --help"
+run "$roost" sim hackbench --help; expect 0 "  -g, --groups N"
+for w in hackbench schbench pingpong lockfight memcache web; do
+	run "$roost" sim -m guest-2 $w --none; known=$(sed 's/.*(//; s/).*//' "$work/err")
+	run "$roost" sim $w -h; expect 0 "Usage: roost sim [OPTION...] $w"
+	for o in $known; do
+		if ! grep -qE -- "^  (-., )?${o}[ ,]" "$work/out"; then failed "does not show $o"; fi
+	done
+done
+run "$roost" __man sim man/sim.in
+for words in ".SH WORKLOADS" ".SS schbench" ".SH WORKLOAD FILES" ".SH MACHINE FILES"; do expect 0 "$words"; done
+keys=$(sed -n '/^\[topology\]/,/^\[costs\]/s/^\([a-z-]*\) *=.*/\1/p' machines/desktop-8.machine | sed 's/-/\\-/g')
+for key in $keys; do
+	expect 0 "$key"
+done
+sed -n '/^{ "global"/,/^\.fi/p' man/sim.in | sed '/^\.fi/d; s/\\-/-/g' >"$work/example.json"
+run "$roost" sim -m guest-2 --until 5ms "$work/example.json"; expect 0 "simulated: file"
+
 run "$roost" sim -m nowhere hackbench; refused 2 "no machine"
 run "$roost" sim -m "pack:2 pu:9000" hackbench; refused 2 "8192"
 run "$roost" sim -m guest-2 nobench; refused 2 "there is no workload"
