@@ -3,9 +3,11 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/print.h"
@@ -167,6 +169,19 @@ static bool is_refusal(int ret)
 	return ret == -EINVAL || ret == -E2BIG || ret == -ERANGE;
 }
 
+/* A file that is standard output too is written on, not anew: the table would overwrite the trace. */
+static FILE *open_output(const char *path)
+{
+	struct stat named, out;
+	int fd;
+
+	if (stat(path, &named) || fstat(STDOUT_FILENO, &out) || !S_ISREG(named.st_mode) || named.st_dev != out.st_dev ||
+	    named.st_ino != out.st_ino)
+		return fopen(path, "we");
+	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
 /*
  * Opening empties the file. Some workloads are refused only when they meet the machine, and then nothing may have
  * changed: the run is begun once without a timeline.
@@ -184,7 +199,7 @@ static int open_timeline(struct cli *cli, struct setup *s)
 	c.end_ns = 1;
 	if (is_refusal(sim_run(&c, &figures, &err)))
 		return cli_refuse(cli, "%s", err.text);
-	s->timeline = fopen(path, "we");
+	s->timeline = open_output(path);
 	return s->timeline ? 0 : cli_refuse(cli, "--timeline: %s: %s", path, strerror(errno));
 }
 

@@ -106,6 +106,7 @@ run "$roost" sim -m desktop-8 --timeline "$work/none/t.json" hackbench; refused 
 run "$roost" sim -m desktop-8 --timeline /dev/full hackbench -g 1 -f 2 -l 5; refused 1 "--timeline /dev/full: No space left on device"
 run "$roost" sim -m desktop-8 --timeline /dev/full hackbench -g 10 -l 100; refused 1 "--timeline /dev/full: No space left on device"
 run sh -c '"$@" | cat' sh "$roost" sim -m desktop-8 --timeline /dev/stdout hackbench -g 1 -f 2 -l 5; expect 0 "displayTimeUnit"
+run "$roost" sim -m desktop-8 --timeline /dev/stdout hackbench -g 1 -f 2 -l 5; expect 0 "displayTimeUnit"; expect 0 "simulated: hackbench"
 mkfifo "$work/pipe"
 cat "$work/pipe" >"$work/piped" &
 run "$roost" sim -m desktop-8 --timeline "$work/pipe" hackbench -g 1 -f 2 -l 5; expect 0 "simulated"
