@@ -132,6 +132,9 @@ void cli_libbpf_talk(unsigned int verbosity);
 /* Help of one subcommand, to a stream, from the tables. */
 int cli_print_help(const struct cli_command *command, const char *program, FILE *to);
 
+/* What follows the options in the help of `roost sim`: the workloads. */
+void cli_print_workloads(FILE *to);
+
 /* The whole program: argv as main() got it, the exit code back. */
 int cli_main(int argc, char **argv);
 

@@ -156,6 +156,15 @@ static int flush_stdout(const struct cli *cli, int code)
 	return code;
 }
 
+static int print_help(const struct cli_command *c, const char *program)
+{
+	if (cli_print_help(c, program, stdout))
+		return CLI_FAILED;
+	if (c->main == cmd_sim)
+		cli_print_workloads(stdout);
+	return CLI_DONE;
+}
+
 static int run_command(const struct cli_command *c, const char *program, int argc, char **argv)
 {
 	char refusal[512];
@@ -168,7 +177,7 @@ static int run_command(const struct cli_command *c, const char *program, int arg
 	}
 	cli.program = program;
 	if (opt_flag(&cli, OPT_HELP))
-		code = cli_print_help(c, program, stdout) ? CLI_FAILED : CLI_DONE;
+		code = print_help(c, program);
 	else
 		code = c->main(&cli);
 	code = flush_stdout(&cli, code);
@@ -212,7 +221,7 @@ int cli_main(int argc, char **argv)
 			return unknown_command(argv[2]);
 		shown_name(c->name, name, sizeof(name));
 		snprintf(program, sizeof(program), "roost %s", name);
-		return flush_stdout(NULL, cli_print_help(c, program, stdout) ? CLI_FAILED : CLI_DONE);
+		return flush_stdout(NULL, print_help(c, program));
 	}
 	if (argv[1][0] == '-')
 		return cli_refuse(NULL, "unknown option '%.80s' before the command; 'roost --help' says what there is",

@@ -14,6 +14,7 @@
 #include "run/units.h"
 #include "run/counters.h"
 #include "run/knobs.h"
+#include "sim/sim.h"
 
 /* Text as roff: no line may start a request, a hyphen stays the character that is typed, a backslash one. */
 static void roff(const char *text)
@@ -193,6 +194,29 @@ static void loads(void)
 	}
 }
 
+static void workloads(void)
+{
+	fputs(".SH WORKLOADS\nTheir options stand after their names. A TIME has its unit: ns, us, ms or s.\n", stdout);
+	for (int i = 0; sim_workloads[i]; i++) {
+		if (!sim_workloads[i]->options)
+			continue;
+		printf(".SS %s\n", sim_workloads[i]->name);
+		putchar(toupper((unsigned char)*sim_workloads[i]->help));
+		roff(sim_workloads[i]->help + 1);
+		fputs(".\n", stdout);
+		for (const struct sim_option *o = sim_workloads[i]->options; o->names; o++) {
+			fputs(".TP\n\\fB", stdout);
+			roff(o->names);
+			fputs("\\fR", stdout);
+			if (o->metavar)
+				printf(" \\fI%s\\fR", o->metavar);
+			putchar('\n');
+			roff(o->help);
+			putchar('\n');
+		}
+	}
+}
+
 static int command_page(const struct cli *cli, const struct cli_command *c, const char *file)
 {
 	char name[64];
@@ -217,6 +241,8 @@ static int command_page(const struct cli *cli, const struct cli_command *c, cons
 	option(&cli_options[OPT_HELP]);
 	if (strcmp(c->name, "load") == 0)
 		loads();
+	if (c->main == cmd_sim)
+		workloads();
 	exit_status();
 	see_also(c->name);
 	return CLI_DONE;

@@ -3,14 +3,17 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/print.h"
 #include "cli/simtable.h"
 #include "run/knobs.h"
+#include "run/units.h"
 #include "sim/batch.h"
 
 #define VARIANTS_MAX 16
@@ -144,37 +147,130 @@ static int parse(struct cli *cli, struct setup *s)
 	if (ret)
 		return ret;
 	s->nr_seeds = (unsigned int)opt_u64(cli, OPT_SEEDS);
-	if (timeline) {
-		if (s->nr_variants > 1 || s->nr_seeds > 1)
-			return cli_refuse(cli, "--timeline is of one run: leave out --compare and --seeds");
-		s->timeline = fopen(timeline, "we");
-		if (!s->timeline)
-			return cli_refuse(cli, "--timeline: %s: %s", timeline, strerror(errno));
-	}
+	if (timeline && (s->nr_variants > 1 || s->nr_seeds > 1))
+		return cli_refuse(cli, "--timeline is of one run: leave out --compare and --seeds");
 	return 0;
 }
 
-/* The command that repeats one run, for a failure. */
-static void repeat_command(struct cli *cli, const struct setup *s, const struct sim_variant *v, uint64_t seed, char *buf,
-			   size_t size)
+static void configure(struct cli *cli, const struct setup *s, unsigned int i, struct sim_config *c)
 {
-	size_t n = (size_t)snprintf(buf, size, "roost sim --machine '%s'", opt_string(cli, OPT_MACHINE));
+	/* Variant by variant within a seed: the same seeds for all, and all of a seed close together. */
+	const struct sim_variant *v = &s->variants[i % s->nr_variants];
 
-	if (opt_string(cli, OPT_COSTS) && n < size)
-		n += (size_t)snprintf(buf + n, size - n, " --costs '%s'", opt_string(cli, OPT_COSTS));
-	for (size_t i = 0; i < knob_count && n < size; i++) {
+	*c = (struct sim_config){
+		.machine = s->machine, .costs = &s->costs, .workload = s->workload, .workload_args = s->args,
+		.knobs = v->knobs, .pull = v->pull, .seed = opt_u64(cli, OPT_SEED) + i / s->nr_variants,
+		.end_ns = opt_u64(cli, OPT_UNTIL), .timeline = s->timeline,
+	};
+}
+
+static bool is_refusal(int ret)
+{
+	return ret == -EINVAL || ret == -E2BIG || ret == -ERANGE;
+}
+
+/* A file that is standard output too is written on, not anew: the table would overwrite the trace. */
+static FILE *open_output(const char *path)
+{
+	struct stat named, out;
+	int fd;
+
+	if (stat(path, &named) || fstat(STDOUT_FILENO, &out) || !S_ISREG(named.st_mode) || named.st_dev != out.st_dev ||
+	    named.st_ino != out.st_ino)
+		return fopen(path, "we");
+	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+/*
+ * Opening empties the file. Some workloads are refused only when they meet the machine, and then nothing may have
+ * changed: the run is begun once without a timeline.
+ */
+static int open_timeline(struct cli *cli, struct setup *s)
+{
+	const char *path = opt_string(cli, OPT_TIMELINE);
+	struct sim_figures figures;
+	struct sim_config c;
+	struct sim_error err;
+
+	if (!path)
+		return 0;
+	configure(cli, s, 0, &c);
+	c.end_ns = 1;
+	if (is_refusal(sim_run(&c, &figures, &err)))
+		return cli_refuse(cli, "%s", err.text);
+	s->timeline = open_output(path);
+	return s->timeline ? 0 : cli_refuse(cli, "--timeline: %s: %s", path, strerror(errno));
+}
+
+/* An argument as a shell reads it. */
+static void quote(FILE *to, const char *arg)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+
+	if (*arg && !arg[strspn(arg, plain)]) {
+		fputs(arg, to);
+		return;
+	}
+	fputc('\'', to);
+	for (; *arg; arg++)
+		if (*arg == '\'')
+			fputs("'\\''", to);
+		else
+			fputc(*arg, to);
+	fputc('\'', to);
+}
+
+/* The command that repeats one run, for a failure. */
+static void print_repeat(struct cli *cli, const struct sim_variant *v, uint64_t seed, FILE *to)
+{
+	char refusal[KNOB_REFUSAL_MAX], time[UNITS_TEXT_MAX];
+	struct roost_knobs base;
+
+	fputs("to repeat: roost sim --machine ", to);
+	quote(to, opt_string(cli, OPT_MACHINE));
+	if (opt_string(cli, OPT_COSTS)) {
+		fputs(" --costs ", to);
+		quote(to, opt_string(cli, OPT_COSTS));
+	}
+	knobs_profile(&base, "mainline", KNOB_PROFILE_DIR, refusal);
+	for (size_t i = 0; i < knob_count; i++) {
 		char text[KNOB_TEXT_MAX];
 		u64 value = knob_get(&v->knobs, &knob_table[i]);
 
-		if (value != knob_table[i].def)
-			n += (size_t)snprintf(buf + n, size - n, " --set %s=%s", knob_table[i].key,
-					      knob_format(&knob_table[i], value, text));
+		if (value != knob_get(&base, &knob_table[i]))
+			fprintf(to, " --set %s=%s", knob_table[i].key, knob_format(&knob_table[i], value, text));
 	}
-	if (n < size)
-		n += (size_t)snprintf(buf + n, size - n, " --pull %s --seed %llu", v->pull == SIM_PULL_KERNEL ? "kernel" : "roost",
-				      (unsigned long long)seed);
-	for (int i = 0; i < cli->nr_args && n < size; i++)
-		n += (size_t)snprintf(buf + n, size - n, " %s", cli->args[i]);
+	fprintf(to, " --pull %s --seed %llu", v->pull == SIM_PULL_KERNEL ? "kernel" : "roost", (unsigned long long)seed);
+	if (opt_u64(cli, OPT_UNTIL))
+		fprintf(to, " --until %s", units_format_time(opt_u64(cli, OPT_UNTIL), time));
+	for (int i = 0; i < cli->nr_args; i++) {
+		fputc(' ', to);
+		quote(to, cli->args[i]);
+	}
+}
+
+/* A run went wrong: what, and how to see it again. */
+static int failed(struct cli *cli, const struct sim_outcome *o, const struct sim_variant *v, uint64_t seed)
+{
+	char *command = NULL;
+	size_t size;
+	FILE *to;
+
+	if (is_refusal(o->ret))
+		return cli_refuse(cli, "%s", o->err.text);
+	if (o->ret == -EIO)
+		return cli_fail(cli, "--timeline %s: %s", opt_string(cli, OPT_TIMELINE), o->err.text);
+	cli_say(cli, "variant %s, seed %llu: %s", v->name, (unsigned long long)seed, o->err.text);
+	to = open_memstream(&command, &size);
+	if (to) {
+		print_repeat(cli, v, seed, to);
+		/* Not through cli_say(), which cuts off: arguments may be long. */
+		if (!fclose(to))
+			fprintf(stderr, "%s: %s\n", cli->program, command);
+		free(command);
+	}
+	return CLI_FAILED;
 }
 
 static void tick(unsigned int done, unsigned int nr, uint64_t events, void *arg)
@@ -192,16 +288,8 @@ static int run(struct cli *cli, struct setup *s, struct sim_outcome **out)
 
 	if (!c)
 		return cli_fail(cli, "not enough memory for %u runs", nr);
-	/* Variant by variant within a seed: the same seeds for all, and all of a seed close together. */
-	for (unsigned int i = 0; i < nr; i++) {
-		const struct sim_variant *v = &s->variants[i % s->nr_variants];
-
-		c[i] = (struct sim_config){
-			.machine = s->machine, .costs = &s->costs, .workload = s->workload, .workload_args = s->args,
-			.knobs = v->knobs, .pull = v->pull, .seed = opt_u64(cli, OPT_SEED) + i / s->nr_variants,
-			.end_ns = opt_u64(cli, OPT_UNTIL), .timeline = s->timeline,
-		};
-	}
+	for (unsigned int i = 0; i < nr; i++)
+		configure(cli, s, i, &c[i]);
 	if (!jobs)
 		jobs = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 	ret = sim_batch(c, nr, jobs, talk ? tick : NULL, NULL, out);
@@ -211,32 +299,54 @@ static int run(struct cli *cli, struct setup *s, struct sim_outcome **out)
 		free(c);
 		return cli_fail(cli, "cannot run %u simulations: %s", nr, strerror(-ret));
 	}
-	for (unsigned int i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr && !ret; i++) {
 		const struct sim_outcome *o = &(*out)[i];
-		char command[1024];
 
-		if (!o->ret || o->ret == -EINTR)
-			continue;
-		if (o->ret == -EINVAL || o->ret == -E2BIG || o->ret == -ERANGE) {
-			ret = cli_refuse(cli, "%s", o->err.text);
-			break;
-		}
-		repeat_command(cli, s, &s->variants[i % s->nr_variants], c[i].seed, command, sizeof(command));
-		ret = cli_fail(cli, "variant %s, seed %llu: %s", s->variants[i % s->nr_variants].name,
-			       (unsigned long long)c[i].seed, o->err.text);
-		cli_say(cli, "to repeat: %s", command);
-		break;
+		if (o->ret && o->ret != -EINTR)
+			ret = failed(cli, o, &s->variants[i % s->nr_variants], c[i].seed);
 	}
 	free(c);
 	return ret;
+}
+
+void cli_print_workloads(FILE *to)
+{
+	fputs("\nWorkloads; `roost sim WORKLOAD --help` shows the options of one:\n", to);
+	for (int i = 0; sim_workloads[i]; i++)
+		fprintf(to, "  %-11s %s\n", sim_workloads[i] == sim_workload_find("file") ? "FILE.json" : sim_workloads[i]->name,
+			sim_workloads[i]->help);
+	fputs("roost-sim(1) describes workload files and machine files.\n", to);
+}
+
+static bool print_workload_help(const struct cli *cli)
+{
+	const struct sim_workload *w = sim_workload_find(cli->args[0]);
+	bool wanted = false;
+
+	for (int i = 1; i < cli->nr_args; i++)
+		wanted = wanted || !strcmp(cli->args[i], "--help") || !strcmp(cli->args[i], "-h");
+	if (!wanted || !w || !w->options)
+		return false;
+	printf("Usage: roost sim [OPTION...] %s [OPTION...]\n%s\n\n", w->name, w->help);
+	for (const struct sim_option *o = w->options; o->names; o++) {
+		int n = printf("  %s%s%s", o->names, o->metavar ? " " : "", o->metavar ? o->metavar : "");
+
+		printf("%*s%s\n", n < 24 ? 24 - n : 1, "", o->help);
+	}
+	return true;
 }
 
 int cmd_sim(struct cli *cli)
 {
 	struct sim_outcome *out = NULL;
 	struct setup s = { 0 };
-	int ret = parse(cli, &s);
+	int ret;
 
+	if (print_workload_help(cli))
+		return CLI_DONE;
+	ret = parse(cli, &s);
+	if (!ret)
+		ret = open_timeline(cli, &s);
 	if (!ret)
 		ret = run(cli, &s, &out);
 	if (!ret) {
@@ -249,7 +359,7 @@ int cmd_sim(struct cli *cli)
 		ret = opt_flag(cli, OPT_JSON) ? cli_print_json(cli, sim_table_json(&t)) : sim_table_print(&t, stdout);
 	}
 	if (s.timeline && fclose(s.timeline) && !ret)
-		ret = cli_fail(cli, "--timeline: %s", strerror(errno));
+		ret = cli_fail(cli, "--timeline %s: %s", opt_string(cli, OPT_TIMELINE), strerror(errno));
 	sim_batch_free(out, s.nr_variants * s.nr_seeds);
 	if (s.args)
 		s.workload->free_args(s.args);

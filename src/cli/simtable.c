@@ -169,9 +169,15 @@ static void print_rules(const struct sim_table *t, FILE *to)
 
 int sim_table_print(const struct sim_table *t, FILE *to)
 {
+	unsigned int nr = t->nr_variants * t->nr_seeds, cut = 0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		cut += t->outcomes[i].f.cut != 0;
 	fprintf(to, "simulated: %s on %s, %u CPUs; %u seed%s from %llu", t->workload, t->machine->name, t->machine->nr_online,
 		t->nr_seeds, t->nr_seeds == 1 ? "" : "s", (unsigned long long)t->seed);
 	fprintf(to, t->nr_variants > 1 ? "; medians, ratio to the first variant with its 95 %% interval\n" : "; medians\n");
+	if (cut)
+		fprintf(to, "cut off by --until, %u of %u run%s: the figures are of a part of the workload\n", cut, nr, nr == 1 ? "" : "s");
 	fprintf(to, "%-30s", "");
 	for (unsigned int v = 0; v < t->nr_variants; v++) {
 		fprintf(to, " %16.16s", t->variants[v].name);
@@ -224,6 +230,7 @@ static json_t *figures_json(const struct sim_figures *f)
 		json_object_set_new(o, r->key, json_real(r->get(f) * r->scale));
 	json_object_set_new(o, "operations", json_integer((json_int_t)f->ops));
 	json_object_set_new(o, "events", json_integer((json_int_t)f->events));
+	json_object_set_new(o, "cut_off", json_boolean(f->cut));
 	json_object_set_new(o, "simulated_ns", json_integer((json_int_t)f->sim_ns));
 	for (unsigned int k = 1; k < ROOST_RULE_COUNT; k++)
 		if (f->rule[k])

@@ -18,8 +18,6 @@ static void run_one(const struct sim_config *c, struct sim_outcome *o)
 
 	cfg.progress = &o->progress;
 	o->ret = sim_run(&cfg, &o->f, &o->err);
-	if (cfg.timeline && fflush(cfg.timeline))
-		o->ret = -EIO;
 }
 
 static pid_t start(const struct sim_config *c, struct sim_outcome *o)

@@ -613,6 +613,7 @@ static void loop(struct sim *s)
 
 		if (e.time > end) {
 			s->now = end;
+			s->f.cut = 1;
 			s->stop = 1;
 			break;
 		}
@@ -745,12 +746,12 @@ int sim_run(const struct sim_config *cfg, struct sim_figures *out, struct sim_er
 	loop(s);
 	if (s->stop >= 0)
 		sim_check(s);
+	if (cfg->timeline)
+		sim_tl_end(s);
 	ret = s->stop < 0 ? s->stop : 0;
 	totals(s);
 	if (cfg->workload->finish)
 		cfg->workload->finish(s, &s->f);
-	if (cfg->timeline)
-		sim_tl_end(s);
 	s->f.wall_ns = wall_ns() - started;
 	*out = s->f;
 teardown:

@@ -4,7 +4,7 @@
  *
  *   { "global": { "duration": SECONDS (-1: until all tasks are done) },
  *     "tasks": { "NAME": { "instance": N, "loop": N (-1: for ever), "nice": N, "policy": "SCHED_OTHER|BATCH|IDLE",
- *                          "cpus": [0, 1], "footprint": BYTES, "phases": { "P": { "loop": N, EVENTS } } or EVENTS } } }
+ *                          "cpus": [0, 1], "footprint": BYTES, "delay": T (before its first loop), "phases": { "P": { "loop": N, EVENTS } } or EVENTS } } }
  *
  * Events, in the order they stand, times in microseconds; a key may carry a number to be unique ("run1"):
  *   "run": T   "runtime": T   "sleep": T   "timer": { "ref": NAME, "period": T }   "suspend": NAME   "resume": NAME
@@ -37,7 +37,7 @@ struct state {
 
 /* w32: [0] task of the file, [1] next event, [2] loops of the phase done, [3] loops done, [4] phase, [5] mutex to take
  * again after a wait; w64: [0] timer: next period, [1] when the loop began */
-enum { PC_NEXT, PC_MUTEX };
+enum { PC_NEXT, PC_MUTEX, PC_DELAY };
 
 static uint32_t f_nr_tasks(const void *args, const struct machine *m)
 {
@@ -53,11 +53,16 @@ static uint32_t f_nr_timers(const void *args, const struct machine *m)
 
 static int set_mask(struct sim *s, const struct sim_file_task *ft, struct sim_task *t)
 {
+	const struct sim_file *f = s->cfg->workload_args;
 	struct sim_mask *m;
 	int ret;
 
 	if (!ft->nr_cpus)
 		return 0;
+	for (uint32_t i = 0; i < ft->nr_cpus; i++)
+		if (ft->cpus[i] >= s->nr_cpus || !s->m->cpus[ft->cpus[i]].online)
+			return sim_error(s->err, -EINVAL, "%s: %s: cpus: machine %s has no CPU %u online; it has %u", f->where,
+					 ft->name, s->m->name, ft->cpus[i], s->nr_online);
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return sim_error(s->err, -ENOMEM, "not enough memory");
@@ -95,7 +100,9 @@ static int f_setup(struct sim *s)
 			ret = set_mask(s, ft, t);
 			if (ret)
 				return ret;
-			t->w64[0] = t->w64[1] = s->now;
+			t->w64[0] = t->w64[1] = s->now + ft->delay_ns;
+			if (ft->delay_ns)
+				t->pc = PC_DELAY;
 			sim_task_start(s, t, parent);
 		}
 	if (f->duration_ns)
@@ -262,6 +269,14 @@ static void f_step(struct sim *s, struct sim_task *t, struct sim_op *o)
 	const struct sim_file_task *ft = &f->tasks[t->w32[0]];
 	const struct sim_file_phase *p = &ft->phases[t->w32[4]];
 
+	if (t->pc == PC_DELAY) {
+		t->pc = PC_NEXT;
+		if (t->w64[1] > s->now) { /* a start may take longer than that */
+			o->act = SIM_SLEEP;
+			o->ns = t->w64[1] - s->now;
+			return;
+		}
+	}
 	t->pc = PC_NEXT;
 	if (t->w32[1] == p->nr_events) { /* the phase's end */
 		t->w32[1] = 0;
@@ -304,7 +319,7 @@ static void f_teardown(struct sim *s)
 }
 
 const struct sim_workload sim_file = {
-	.name = "file", .options = "FILE.json", .help = "a workload file in the shape rt-app uses",
+	.name = "file", .help = "a workload file in the shape rt-app uses",
 	.parse = sim_file_parse, .free_args = sim_file_free, .nr_tasks = f_nr_tasks, .nr_timers = f_nr_timers,
 	.setup = f_setup, .step = f_step, .timer = f_timer, .finish = f_finish, .teardown = f_teardown,
 };

@@ -25,6 +25,7 @@ struct sim_file_phase {
 struct sim_file_task {
 	char name[48];
 	uint32_t instances, loops, nr_phases, nr_cpus, footprint;
+	uint64_t delay_ns;
 	int nice;
 	bool batch, idle_class;
 	uint16_t *cpus;
@@ -32,12 +33,12 @@ struct sim_file_task {
 };
 
 struct sim_file {
+	const char *where; /* the file's name for refusals: the caller's, who keeps it */
 	uint64_t duration_ns;
 	uint32_t nr_tasks, nr_instances, nr_resources;
 	struct sim_file_task *tasks;
 	uint32_t *barrier_size; /* by resource */
 	char (*resource_names)[48];
-	uint8_t *resource_class; /* enum of file_parse.c */
 };
 
 int sim_file_parse(int argc, char **argv, void **out, struct sim_error *err);

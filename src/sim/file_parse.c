@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Reads workload files (file.c). What can never finish is found here where it can be seen without running: a suspend
- * that nobody resumes, a wait that nobody signals, tasks that suspend each other in a circle before any of them resumes.
+ * that nobody resumes, a wait that nobody signals, tasks that wait for each other in a circle before any of them wakes
+ * another, a mutex locked twice.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,6 +23,7 @@ struct reader {
 	const char *where, *text;
 	struct sim_error *err;
 	struct sim_file *f;
+	json_t *index; /* of the resources, by class and name */
 	uint32_t nr_events, cap_resources;
 	const char *task;
 };
@@ -58,34 +60,34 @@ static int number(struct reader *r, const char *key, const json_t *v, int64_t mi
 
 static int resource(struct reader *r, const char *key, const char *name, enum class class, uint32_t *out)
 {
+	char named[sizeof(*r->f->resource_names) + 1];
 	struct sim_file *f = r->f;
+	json_t *known;
 
 	if (!name || !*name || strlen(name) >= sizeof(*f->resource_names))
 		return REFUSE(r, key, "\"%.40s\" must name something, in at most %zu bytes", key, sizeof(*f->resource_names) - 1);
-	for (uint32_t i = 0; i < f->nr_resources; i++)
-		if (f->resource_class[i] == class && !strcmp(f->resource_names[i], name)) {
-			*out = i;
-			return 0;
-		}
+	snprintf(named, sizeof(named), "%c%s", '0' + (int)class, name);
+	known = json_object_get(r->index, named);
+	if (known) {
+		*out = (uint32_t)json_integer_value(known);
+		return 0;
+	}
 	if (f->nr_resources == r->cap_resources) {
 		uint32_t cap = r->cap_resources ? 2 * r->cap_resources : 64;
-		void *names, *classes;
+		void *names;
 
 		if (cap > RESOURCES_MAX)
 			return REFUSE(r, key, "more than %d locks, conditions, barriers and suspends", RESOURCES_MAX);
 		names = realloc(f->resource_names, cap * sizeof(*f->resource_names));
-		if (names)
-			f->resource_names = names;
-		classes = realloc(f->resource_class, cap);
-		if (classes)
-			f->resource_class = classes;
-		if (!names || !classes)
+		if (!names)
 			return sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
+		f->resource_names = names;
 		r->cap_resources = cap;
 	}
+	if (json_object_set_new(r->index, named, json_integer(f->nr_resources)))
+		return sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
 	*out = f->nr_resources++;
 	strcpy(f->resource_names[*out], name);
-	f->resource_class[*out] = (uint8_t)class;
 	return 0;
 }
 
@@ -162,24 +164,36 @@ static int read_event(struct reader *r, const char *key, json_t *v, int kind, st
 	return 0;
 }
 
+static bool among(const char *const *known, const char *key)
+{
+	while (*known && strcmp(*known, key))
+		known++;
+	return *known;
+}
+
+static bool takes_time(const struct sim_file_phase *p)
+{
+	for (uint32_t i = 0; i < p->nr_events; i++)
+		if (p->events[i].kind != SIM_FILE_RUN || p->events[i].ns)
+			return true;
+	return false;
+}
+
 /* Everything in `o` that is an event, in order. Other keys must be among `known`. */
 static int read_events(struct reader *r, json_t *o, const char *const *known, struct sim_file_phase *p)
 {
 	const char *key;
 	json_t *v;
-	bool passes = false;
 	int ret;
 
 	p->events = calloc(json_object_size(o) + 1, sizeof(*p->events));
 	if (!p->events)
 		return sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
 	json_object_foreach(o, key, v) {
-		int kind = kind_of(key), i = 0;
+		int kind = kind_of(key);
 
 		if (kind < 0) {
-			while (known[i] && strcmp(known[i], key))
-				i++;
-			if (!known[i])
+			if (!among(known, key))
 				return REFUSE(r, key, "there is no event or setting \"%.40s\"", key);
 			continue;
 		}
@@ -188,12 +202,11 @@ static int read_events(struct reader *r, json_t *o, const char *const *known, st
 		ret = read_event(r, key, v, kind, &p->events[p->nr_events]);
 		if (ret)
 			return ret;
-		passes = passes || kind != SIM_FILE_RUN || p->events[p->nr_events].ns;
 		p->nr_events++;
 	}
 	if (!p->nr_events)
 		return REFUSE(r, r->task, "a phase without events");
-	if (!passes && !p->loops)
+	if (!p->loops && !takes_time(p))
 		return REFUSE(r, r->task, "a phase that loops for ever and takes no time");
 	return 0;
 }
@@ -255,6 +268,11 @@ static int read_settings(struct reader *r, json_t *o, struct sim_file_task *t)
 		if (!ret)
 			t->footprint = (uint32_t)v;
 	}
+	if (!ret && (j = json_object_get(o, "delay"))) {
+		ret = number(r, "delay", j, 0, INT64_C(1000000000000), &v);
+		if (!ret)
+			t->delay_ns = (uint64_t)v * 1000;
+	}
 	if (!ret && (j = json_object_get(o, "cpus")))
 		ret = read_cpus(r, j, t);
 	if (ret)
@@ -274,6 +292,7 @@ static int read_task(struct reader *r, const char *name, json_t *o, struct sim_f
 					     "delay", NULL };
 	static const char *const known_phase[] = { "loop", NULL };
 	json_t *phases, *p;
+	bool passes = false;
 	const char *key;
 	int ret;
 
@@ -295,8 +314,13 @@ static int read_task(struct reader *r, const char *name, json_t *o, struct sim_f
 	if (!phases) {
 		t->nr_phases = 1;
 		t->phases[0].loops = 1;
-		return read_events(r, o, known, &t->phases[0]);
+		ret = read_events(r, o, known, &t->phases[0]);
+		if (ret)
+			return ret;
 	}
+	json_object_foreach(phases ? o : NULL, key, p)
+		if (!among(known, key))
+			return REFUSE(r, key, "\"%.40s\" beside \"phases\": there must be only settings; put events into a phase", key);
 	json_object_foreach(phases, key, p) {
 		struct sim_file_phase *ph = &t->phases[t->nr_phases++];
 
@@ -308,84 +332,175 @@ static int read_task(struct reader *r, const char *name, json_t *o, struct sim_f
 		if (ret)
 			return ret;
 	}
+	for (uint32_t i = 0; i < t->nr_phases; i++)
+		passes = passes || takes_time(&t->phases[i]);
+	if (!t->loops && !passes)
+		return REFUSE(r, name, "loops for ever and takes no time");
 	return 0;
 }
 
-/* Which resources does some task use with this kind of event? */
-static bool used(const struct sim_file *f, uint32_t ref, enum sim_file_kind a, enum sim_file_kind b)
+/*
+ * Who waits for what is only done by one who waits himself? Lets every task go on from its first event for as long as
+ * somebody can ever have done what it waits for, once or often, one loop of each phase. It takes much to be possible
+ * (any order, as many resumes as may be), so whoever gets stuck never gets on, whatever the others do.
+ */
+struct reach {
+	uint32_t *phase, *event;      /* by task: where it stands */
+	uint32_t *first, *next;       /* by resource, by task: who stands at it */
+	uint32_t *todo, nr_todo;      /* tasks that can go on */
+	bool *done;                   /* by resource: somebody gets as far as resuming or signalling it */
+};
+
+static void go_on(const struct sim_file *f, struct reach *w, uint32_t t)
+{
+	const struct sim_file_task *ft = &f->tasks[t];
+
+	while (w->phase[t] < ft->nr_phases) {
+		const struct sim_file_phase *p = &ft->phases[w->phase[t]];
+		const struct sim_file_event *e = &p->events[w->event[t]];
+
+		if ((e->kind == SIM_FILE_SUSPEND || e->kind == SIM_FILE_WAIT) && !w->done[e->ref]) {
+			w->next[t] = w->first[e->ref];
+			w->first[e->ref] = t;
+			return;
+		}
+		if (e->kind == SIM_FILE_RESUME || e->kind == SIM_FILE_SIGNAL || e->kind == SIM_FILE_BROADCAST) {
+			w->done[e->ref] = true;
+			for (uint32_t i = w->first[e->ref]; i != SIM_NONE; i = w->next[i])
+				w->todo[w->nr_todo++] = i;
+			w->first[e->ref] = SIM_NONE;
+		}
+		if (++w->event[t] == p->nr_events) {
+			w->event[t] = 0;
+			w->phase[t] = p->loops ? w->phase[t] + 1 : ft->nr_phases;
+		}
+	}
+}
+
+static int find_cycle(struct reader *r)
+{
+	struct sim_file *f = r->f;
+	uint32_t *by_task = calloc(f->nr_tasks, 4 * sizeof(*by_task)), ref = SIM_NONE;
+	struct reach w = {
+		.phase = by_task, .event = by_task + f->nr_tasks, .next = by_task + 2 * f->nr_tasks,
+		.todo = by_task + 3 * f->nr_tasks, .first = malloc((f->nr_resources + 1) * sizeof(*w.first)),
+		.done = calloc(f->nr_resources + 1, sizeof(*w.done)),
+	};
+	char names[200] = "";
+	int ret = 0;
+
+	if (!by_task || !w.first || !w.done) {
+		ret = sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
+		goto out;
+	}
+	for (uint32_t i = 0; i < f->nr_resources; i++)
+		w.first[i] = SIM_NONE;
+	for (uint32_t t = f->nr_tasks; t; t--)
+		if (f->tasks[t - 1].instances)
+			w.todo[w.nr_todo++] = t - 1;
+	while (w.nr_todo)
+		go_on(f, &w, w.todo[--w.nr_todo]);
+	for (uint32_t t = 0; t < f->nr_tasks; t++) {
+		const struct sim_file_task *ft = &f->tasks[t];
+
+		if (!ft->instances || w.phase[t] == ft->nr_phases)
+			continue;
+		if (ref == SIM_NONE)
+			ref = ft->phases[w.phase[t]].events[w.event[t]].ref;
+		if (strlen(names) < 80)
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s (waits for \"%s\")",
+				 *names ? ", " : "", ft->name,
+				 f->resource_names[ft->phases[w.phase[t]].events[w.event[t]].ref]);
+		else if (names[strlen(names) - 1] == ')')
+			strcat(names, ", ...");
+	}
+	if (*names)
+		ret = REFUSE(r, f->resource_names[ref], "this can never finish, as nobody gets as far as waking who waits: %s", names);
+out:
+	free(by_task);
+	free(w.first);
+	free(w.done);
+	return ret;
+}
+
+/* The mutexes that a task holds after this event; holder is by resource. */
+static int hold(struct reader *r, const struct sim_file_event *e, uint32_t *holder, uint32_t task)
+{
+	uint32_t ref = e->kind == SIM_FILE_WAIT ? e->mutex : e->ref;
+	const char *name;
+
+	if ((e->kind != SIM_FILE_LOCK && e->kind != SIM_FILE_UNLOCK && e->kind != SIM_FILE_WAIT) || ref == SIM_NONE)
+		return 0;
+	name = r->f->resource_names[ref];
+	if (e->kind == SIM_FILE_LOCK && holder[ref] == task)
+		return REFUSE(r, name, "locks \"%s\" while it holds it: it would wait for itself", name);
+	if (e->kind == SIM_FILE_UNLOCK && holder[ref] != task)
+		return REFUSE(r, name, "unlocks \"%s\", which it does not hold then", name);
+	if (e->kind == SIM_FILE_WAIT && holder[ref] != task)
+		return REFUSE(r, name, "waits with the mutex \"%s\", which it does not hold then: it must lock it before", name);
+	holder[ref] = e->kind == SIM_FILE_UNLOCK ? SIM_NONE : task;
+	return 0;
+}
+
+/* What is held after a loop depends on the loop alone, so that two of each show all there is. */
+static int check_mutexes(struct reader *r, uint32_t *holder)
+{
+	int ret = 0;
+
+	for (uint32_t t = 0; t < r->f->nr_tasks && !ret; t++) {
+		const struct sim_file_task *ft = &r->f->tasks[t];
+
+		r->task = ft->name;
+		for (uint32_t loop = 0; loop < (ft->loops == 1 ? 1 : 2); loop++)
+			for (uint32_t p = 0; p < ft->nr_phases; p++)
+				for (uint32_t i = 0; i < (ft->phases[p].loops == 1 ? 1 : 2); i++)
+					for (uint32_t e = 0; e < ft->phases[p].nr_events && !ret; e++)
+						ret = hold(r, &ft->phases[p].events[e], holder, t);
+	}
+	if (!ret)
+		r->task = NULL;
+	return ret;
+}
+
+/* By resource: the kinds of events it is used with, as bits; and how many tasks a barrier waits for. */
+static void note_uses(struct sim_file *f, uint16_t *uses, uint32_t *last)
 {
 	for (uint32_t t = 0; t < f->nr_tasks; t++)
 		for (uint32_t p = 0; p < f->tasks[t].nr_phases; p++)
 			for (uint32_t e = 0; e < f->tasks[t].phases[p].nr_events; e++) {
 				const struct sim_file_event *ev = &f->tasks[t].phases[p].events[e];
 
-				if (ev->ref == ref && (ev->kind == a || ev->kind == b))
-					return true;
+				if (ev->ref == SIM_NONE)
+					continue;
+				uses[ev->ref] |= (uint16_t)(1 << ev->kind);
+				if (ev->kind == SIM_FILE_BARRIER && last[ev->ref] != t)
+					f->barrier_size[ev->ref] += f->tasks[t].instances;
+				last[ev->ref] = t;
 			}
-	return false;
 }
 
-/*
- * Starts every task at its first event and lets them go on in turns as far as suspend and resume allow, one loop
- * of each phase. If all of them stand at a suspend, they wait for each other: name the circle.
- */
-static int find_cycle(struct reader *r)
+static int check_uses(struct reader *r, uint16_t *uses)
 {
 	struct sim_file *f = r->f;
-	uint32_t *phase = calloc(f->nr_tasks + 1, sizeof(*phase)), *event = calloc(f->nr_tasks + 1, sizeof(*event));
-	uint32_t *tokens = calloc(f->nr_resources + 1, sizeof(*tokens));
-	bool moved = true, finished = false;
-	int ret = 0;
 
-	if (!phase || !event || !tokens) {
-		ret = sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
-		goto out;
-	}
-	while (moved && !finished) {
-		moved = false;
-		for (uint32_t t = 0; t < f->nr_tasks && !finished; t++)
-			while (!finished) {
-				const struct sim_file_phase *p = &f->tasks[t].phases[phase[t]];
-				const struct sim_file_event *e = &p->events[event[t]];
+	for (uint32_t i = 0; i < f->nr_resources; i++) {
+		const char *name = f->resource_names[i];
 
-				if (!f->tasks[t].instances)
-					break;
-				if (e->kind == SIM_FILE_SUSPEND && !tokens[e->ref])
-					break;
-				if (e->kind == SIM_FILE_SUSPEND)
-					tokens[e->ref]--;
-				if (e->kind == SIM_FILE_RESUME)
-					tokens[e->ref]++;
-				moved = true;
-				if (++event[t] == p->nr_events) {
-					event[t] = 0;
-					if (++phase[t] == f->tasks[t].nr_phases)
-						finished = true; /* somebody gets through */
-				}
-			}
+		if (uses[i] & 1 << SIM_FILE_SUSPEND && !(uses[i] & 1 << SIM_FILE_RESUME))
+			return REFUSE(r, name, "nobody resumes \"%s\", which a task waits for: this can never finish", name);
+		if (uses[i] & 1 << SIM_FILE_WAIT && !(uses[i] & (1 << SIM_FILE_SIGNAL | 1 << SIM_FILE_BROADCAST)))
+			return REFUSE(r, name, "nobody signals \"%s\", which a task waits for: this can never finish", name);
 	}
-	if (!finished) {
-		char names[200] = "";
-
-		for (uint32_t t = 0; t < f->nr_tasks; t++)
-			if (f->tasks[t].instances && strlen(names) < 140)
-				snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s (waits for \"%s\")",
-					 *names ? ", " : "", f->tasks[t].name,
-					 f->resource_names[f->tasks[t].phases[phase[t]].events[event[t]].ref]);
-		r->task = NULL;
-		ret = REFUSE(r, "suspend", "this can never finish: every task suspends before another resumes it: %s", names);
-	}
-out:
-	free(phase);
-	free(event);
-	free(tokens);
-	return ret;
+	return 0;
 }
 
 static int check(struct reader *r)
 {
 	struct sim_file *f = r->f;
+	uint32_t *last = NULL;
+	uint16_t *uses = NULL;
 	uint64_t instances = 0;
+	int ret;
 
 	for (uint32_t t = 0; t < f->nr_tasks; t++)
 		instances += f->tasks[t].instances;
@@ -394,38 +509,47 @@ static int check(struct reader *r)
 		return REFUSE(r, "tasks", "%llu tasks in all; there must be 1 to %d", (unsigned long long)instances, SIM_MAX_TASKS);
 	f->nr_instances = (uint32_t)instances;
 	f->barrier_size = calloc(f->nr_resources + 1, sizeof(*f->barrier_size));
-	if (!f->barrier_size)
-		return sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
-	for (uint32_t i = 0; i < f->nr_resources; i++) {
-		const char *name = f->resource_names[i];
-
-		if (f->resource_class[i] == C_SUSPEND && used(f, i, SIM_FILE_SUSPEND, SIM_FILE_SUSPEND) &&
-		    !used(f, i, SIM_FILE_RESUME, SIM_FILE_RESUME))
-			return REFUSE(r, name, "nobody resumes \"%s\", which a task waits for: this can never finish", name);
-		if (f->resource_class[i] == C_CONDITION && used(f, i, SIM_FILE_WAIT, SIM_FILE_WAIT) &&
-		    !used(f, i, SIM_FILE_SIGNAL, SIM_FILE_BROADCAST))
-			return REFUSE(r, name, "nobody signals \"%s\", which a task waits for: this can never finish", name);
-		if (f->resource_class[i] != C_BARRIER)
-			continue;
-		for (uint32_t t = 0; t < f->nr_tasks; t++) {
-			struct sim_file one = { .nr_tasks = 1, .tasks = &f->tasks[t] };
-
-			if (used(&one, i, SIM_FILE_BARRIER, SIM_FILE_BARRIER))
-				f->barrier_size[i] += f->tasks[t].instances;
-		}
+	uses = calloc(f->nr_resources + 1, sizeof(*uses));
+	last = malloc((f->nr_resources + 1) * sizeof(*last));
+	if (!f->barrier_size || !uses || !last) {
+		ret = sim_error(r->err, -ENOMEM, "%s: not enough memory", r->where);
+		goto out;
 	}
-	return find_cycle(r);
+	memset(last, 0xff, (f->nr_resources + 1) * sizeof(*last));
+	note_uses(f, uses, last);
+	ret = check_uses(r, uses);
+	memset(last, 0xff, (f->nr_resources + 1) * sizeof(*last));
+	if (!ret)
+		ret = check_mutexes(r, last);
+	if (!ret)
+		ret = find_cycle(r);
+out:
+	free(uses);
+	free(last);
+	return ret;
 }
 
 static int read_global(struct reader *r, json_t *root)
 {
-	json_t *g = json_object_get(root, "global"), *d = g ? json_object_get(g, "duration") : NULL;
+	/* All that rt-app has; but for the duration it is about how rt-app runs and reports, and means nothing here. */
+	static const char *const known[] = { "duration", "calibration", "default_policy", "pi_enabled", "lock_pages", "logdir",
+					     "log_basename", "log_size", "ftrace", "gnuplot", "io_device", "mem_buffer_size",
+					     "cumulative_slack", NULL };
+	json_t *g = json_object_get(root, "global"), *d = json_object_get(g, "duration"), *item;
+	const char *policy = "SCHED_OTHER", *key;
 	bool endless = false;
 	int64_t v = -1;
 	int ret;
 
 	if (g && !json_is_object(g))
 		return REFUSE(r, "global", "\"global\" must be an object");
+	json_object_foreach(g, key, item)
+		if (!among(known, key))
+			return REFUSE(r, key, "\"global\" has no setting \"%.40s\"; what counts here is \"duration\"", key);
+	if (json_object_get(g, "default_policy"))
+		policy = json_string_value(json_object_get(g, "default_policy"));
+	if (!policy || strcmp(policy, "SCHED_OTHER"))
+		return REFUSE(r, "default_policy", "\"default_policy\" must be SCHED_OTHER; the tasks have a \"policy\" each");
 	if (d) {
 		ret = number(r, "duration", d, -1, 1000000, &v);
 		if (ret)
@@ -444,6 +568,8 @@ static int read_global(struct reader *r, json_t *root)
 
 int sim_file_parse_text(const char *text, size_t len, const char *where, struct sim_file **out, struct sim_error *err)
 {
+	/* "resources" name what rt-app must make beforehand; here it comes to be by being used. */
+	static const char *const known[] = { "tasks", "global", "resources", NULL };
 	struct reader r = { .where = where, .text = text, .err = err };
 	json_t *root, *tasks, *o;
 	json_error_t jerr;
@@ -455,10 +581,17 @@ int sim_file_parse_text(const char *text, size_t len, const char *where, struct 
 	if (!root)
 		return sim_error(err, -EINVAL, "%s:%d: %s", where, jerr.line, jerr.text);
 	r.f = calloc(1, sizeof(*r.f));
-	if (!r.f) {
-		json_decref(root);
-		return sim_error(err, -ENOMEM, "%s: not enough memory", where);
+	r.index = json_object();
+	if (!r.f || !r.index) {
+		ret = sim_error(err, -ENOMEM, "%s: not enough memory", where);
+		goto out;
 	}
+	r.f->where = where;
+	json_object_foreach(root, name, o)
+		if (!among(known, name)) {
+			ret = REFUSE(&r, name, "there are \"tasks\", \"global\" and \"resources\", no \"%.40s\"", name);
+			goto out;
+		}
 	tasks = json_object_get(root, "tasks");
 	if (!json_is_object(tasks) || !json_object_size(tasks)) {
 		ret = REFUSE(&r, "tasks", "there must be \"tasks\": an object that holds at least one task");
@@ -484,6 +617,7 @@ int sim_file_parse_text(const char *text, size_t len, const char *where, struct 
 	}
 out:
 	sim_file_free(r.f);
+	json_decref(r.index);
 	json_decref(root);
 	return ret;
 }
@@ -505,8 +639,13 @@ int sim_file_parse(int argc, char **argv, void **out, struct sim_error *err)
 		ret = sim_error(err, -EINVAL, "%.200s: %s", argv[0], strerror(errno));
 		goto out;
 	}
+	errno = 0;
 	n = fread(text, 1, FILE_MAX + 1, in);
-	if (ferror(in) || n > FILE_MAX) {
+	if (ferror(in)) {
+		ret = sim_error(err, -EINVAL, "%.200s: %s", argv[0], strerror(errno ? errno : EIO));
+		goto out;
+	}
+	if (n > FILE_MAX) {
 		ret = sim_error(err, -EINVAL, "%.200s: not a file of at most %d bytes", argv[0], FILE_MAX);
 		goto out;
 	}
@@ -535,6 +674,5 @@ void sim_file_free(void *file)
 	free(f->tasks);
 	free(f->barrier_size);
 	free(f->resource_names);
-	free(f->resource_class);
 	free(f);
 }

@@ -272,8 +272,19 @@ static void hb_teardown(struct sim *s)
 	free(st);
 }
 
+static const struct sim_option options[] = {
+	{ "-g, --groups", "N", "groups of tasks, 1..25000; default 10" },
+	{ "-f, --fds", "N", "senders of a group, and as many receivers, 1..1000; default 20" },
+	{ "-l, --loops", "N", "messages from each sender to each receiver, 1..100000000; default 100" },
+	{ "-s, --datasize", "BYTES", "of a message, 1..4096; default 100" },
+	{ "-p, --pipe", NULL, "over pipes; default: socket pairs" },
+	{ "-T, --threads", NULL, "taken for hackbench's sake: makes no difference here" },
+	{ "-P, --process", NULL, "likewise" },
+	{ NULL, NULL, NULL },
+};
+
 const struct sim_workload sim_hackbench = {
-	.name = "hackbench", .options = "-g GROUPS -f PAIRS -l LOOPS -s BYTES --threads --process --pipe",
+	.name = "hackbench", .options = options,
 	.help = "groups of senders and receivers; time for all messages",
 	.parse = hb_parse, .free_args = free, .nr_tasks = hb_nr_tasks, .setup = hb_setup, .step = hb_step,
 	.finish = hb_finish, .teardown = hb_teardown,

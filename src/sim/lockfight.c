@@ -196,8 +196,17 @@ static void lf_teardown(struct sim *s)
 	free(s->w);
 }
 
+static const struct sim_option options[] = {
+	{ "-t", "N", "threads, 2..100000; default: twice the CPUs" },
+	{ "-d", "TIME", "how long, 1ms..1000s; default 5s" },
+	{ "--inside", "TIME", "spent holding the lock, 1ns..1s; default 300ns" },
+	{ "--cas", "TIME", "of the compare-and-swap, 1ns..1ms; default 40ns" },
+	{ "--plain", NULL, "critical sections are not announced (slice-ext has nothing to extend)" },
+	{ NULL, NULL, NULL },
+};
+
 const struct sim_workload sim_lockfight = {
-	.name = "lockfight", .options = "-t THREADS -d TIME --inside TIME --cas TIME --plain",
+	.name = "lockfight", .options = options,
 	.help = "more threads than CPUs and one spin lock; rounds and total wait",
 	.parse = lf_parse, .free_args = free, .nr_tasks = lf_nr_tasks, .nr_timers = lf_nr_timers, .setup = lf_setup,
 	.step = lf_step, .timer = lf_timer, .finish = lf_finish, .teardown = lf_teardown,

@@ -177,8 +177,19 @@ static void pp_teardown(struct sim *s)
 	free(s->w);
 }
 
+static const struct sim_option options[] = {
+	{ "-n", "N", "round trips, 1..1000000000; default 10000" },
+	{ "--pipe", NULL, "over pipes, the default" },
+	{ "--socket", NULL, "over a socket pair" },
+	{ "--futex", NULL, "over a word of shared memory" },
+	{ "--work", "TIME", "what the server computes before it answers, 0s..1s, on average; default 0s" },
+	{ "--fixed", NULL, "each time as long, not drawn anew" },
+	{ "--free", NULL, "on any CPU; default: each pinned to a core of its own" },
+	{ NULL, NULL, NULL },
+};
+
 const struct sim_workload sim_pingpong = {
-	.name = "pingpong", .options = "-n ROUNDS --pipe --socket --futex --work TIME --fixed --free",
+	.name = "pingpong", .options = options,
 	.help = "one message each way between two CPUs; time for the round trips",
 	.parse = pp_parse, .free_args = free, .nr_tasks = pp_nr_tasks, .setup = pp_setup, .step = pp_step,
 	.finish = pp_finish, .teardown = pp_teardown,

@@ -273,8 +273,19 @@ static void sb_teardown(struct sim *s)
 	free(st);
 }
 
+static const struct sim_option options[] = {
+	{ "-m", "N", "message threads, 1..10000; default 1" },
+	{ "-t", "N", "workers of each, 1..100000; default: the CPUs divided by the message threads" },
+	{ "-r", "SECONDS", "how long, 1..100000; default 1" },
+	{ "-d", "TIME", "the same with a unit, 1ms..1000s" },
+	{ "-n", "N", "matrix products a request, 0..10000; default 5" },
+	{ "-F", "KB", "what a product touches, 1..1048576; default 256" },
+	{ "-R", "N", "requests a second from outside, 1..100000000; default: workers ask for the next themselves" },
+	{ NULL, NULL, NULL },
+};
+
 const struct sim_workload sim_schbench = {
-	.name = "schbench", .options = "-m MESSENGERS -t WORKERS -r SECONDS -d TIME -n PRODUCTS -F KB -R RATE",
+	.name = "schbench", .options = options,
 	.help = "message threads and workers; wakeup and request latency",
 	.parse = sb_parse, .free_args = free, .nr_tasks = sb_nr_tasks, .nr_timers = sb_nr_timers, .setup = sb_setup,
 	.step = sb_step, .timer = sb_timer, .finish = sb_finish, .teardown = sb_teardown,

@@ -256,15 +256,35 @@ static void sv_teardown(struct sim *s)
 	free(st);
 }
 
+static const struct sim_option memcache_options[] = {
+	{ "-t", "N", "threads, 1..500000; default: one a CPU" },
+	{ "-c", "N", "connections of each, 1..10000; default 100" },
+	{ "-d", "TIME", "how long, 1ms..1000s; default 1s" },
+	{ "--rate", "N", "requests a second, 1..100000000; default: 20000 a CPU" },
+	{ "--lookup", "TIME", "computed for a request, 1ns..1s; default 2us" },
+	{ "--pareto", NULL, "times between requests as published (generalised Pareto); default: exponential" },
+	{ "--footprint", "KB", "what a thread touches, 0..1048576; default 64" },
+	{ NULL, NULL, NULL },
+};
+
 const struct sim_workload sim_memcache = {
-	.name = "memcache", .options = "-t THREADS -c CONNECTIONS -d TIME --rate N --lookup TIME --pareto --footprint KB",
+	.name = "memcache", .options = memcache_options,
 	.help = "server threads in epoll at a fixed rate; latency, CPU time, migrations",
 	.parse = mc_parse, .free_args = free, .nr_tasks = sv_nr_tasks, .nr_timers = sv_nr_timers, .setup = sv_setup,
 	.step = mc_step, .timer = mc_timer, .finish = sv_finish, .teardown = sv_teardown,
 };
 
+static const struct sim_option web_options[] = {
+	{ "-t", "N", "workers, 1..500000; default: two a CPU" },
+	{ "-d", "TIME", "how long, 1ms..1000s; default 1s" },
+	{ "--stages", "N", "stages of a request, 1..1000; default 5" },
+	{ "--wait", "TIME", "between two stages, 0s..1s, on average; default 300us" },
+	{ "--footprint", "KB", "what a worker touches, 0..1048576; default 1024" },
+	{ NULL, NULL, NULL },
+};
+
 const struct sim_workload sim_web = {
-	.name = "web", .options = "-t WORKERS -d TIME --stages N --wait TIME --footprint KB",
+	.name = "web", .options = web_options,
 	.help = "requests of 1 to 20 ms in stages, always enough of them; requests served",
 	.parse = web_parse, .free_args = free, .nr_tasks = sv_nr_tasks, .nr_timers = sv_nr_timers, .setup = sv_setup,
 	.step = web_step, .timer = web_timer, .finish = sv_finish, .teardown = sv_teardown,

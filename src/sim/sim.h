@@ -136,6 +136,7 @@ struct sim_figures { /* all POD: it crosses process borders */
 	uint64_t memory_bytes_used;  /* of the simulator */
 	uint64_t wall_ns;            /* real time; not part of --json's reproducible part */
 	uint64_t nr_tasks;
+	uint64_t cut;                /* end_ns came before the workload was done */
 };
 
 struct sim_workload;
@@ -163,9 +164,14 @@ struct sim_error {
 /* 0; -EINVAL and others with err->text; -EPROTO when a checker found the run wrong. */
 int sim_run(const struct sim_config *cfg, struct sim_figures *out, struct sim_error *err);
 
+struct sim_option { /* for --help and the manual */
+	const char *names, *metavar, *help; /* metavar: NULL where it takes no value */
+};
+
 /* A workload: its options, its tasks, what each does next. */
 struct sim_workload {
-	const char *name, *options, *help;
+	const char *name, *help;
+	const struct sim_option *options; /* ends with NULL names; NULL: none */
 	/* args: argv of the workload alone; *out is freed with free_args */
 	int (*parse)(int argc, char **argv, void **out, struct sim_error *err);
 	void (*free_args)(void *args);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Random numbers in integers, the parsing of workload options, refusals. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,6 +15,10 @@ int sim_error(struct sim_error *err, int code, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
+	/* a name out of a file may hold any character, and a refusal is one line */
+	for (char *c = err->text; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
 	return code;
 }
 
@@ -114,21 +119,37 @@ int sim_opt_u64(const char *w, const char *opt, const char *text, uint64_t min, 
 	unsigned long long v;
 	char *end;
 
+	if (!text)
+		return sim_error(err, -EINVAL, "%s %s needs a value: a whole number from %llu to %llu", w, opt,
+				 (unsigned long long)min, (unsigned long long)max);
 	errno = 0;
-	v = text && *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
-	if (!text || *text < '0' || *text > '9' || errno || *end || v < min || v > max)
+	v = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+	if (*text < '0' || *text > '9' || errno || *end || v < min || v > max)
 		return sim_error(err, -EINVAL, "%s %s: \"%.40s\" is not a whole number from %llu to %llu", w, opt,
-				 text ? text : "", (unsigned long long)min, (unsigned long long)max);
+				 text, (unsigned long long)min, (unsigned long long)max);
 	*out = v;
 	return 0;
+}
+
+static const struct { const char *unit; uint64_t ns; } units[] = {
+	{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
+};
+
+/* In the largest unit that it is a whole number of. */
+static const char *time_text(uint64_t ns, char buf[static 24])
+{
+	size_t i = 0;
+
+	while (ns % units[i].ns)
+		i++;
+	snprintf(buf, 24, "%llu%s", (unsigned long long)(ns / units[i].ns), units[i].unit);
+	return buf;
 }
 
 int sim_opt_time(const char *w, const char *opt, const char *text, uint64_t min, uint64_t max, uint64_t *out,
 		 struct sim_error *err)
 {
-	static const struct { const char *unit; uint64_t ns; } units[] = {
-		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
-	};
+	char lo[24], hi[24];
 	unsigned long long v;
 	char *end;
 
@@ -141,6 +162,9 @@ int sim_opt_time(const char *w, const char *opt, const char *text, uint64_t min,
 				return 0;
 			}
 	}
-	return sim_error(err, -EINVAL, "%s %s: \"%.40s\" is not a time such as 50us, from %llu to %llu ns", w, opt,
-			 text ? text : "", (unsigned long long)min, (unsigned long long)max);
+	if (!text)
+		return sim_error(err, -EINVAL, "%s %s needs a value: a time with its unit (ns, us, ms, s), from %s to %s", w, opt,
+				 time_text(min, lo), time_text(max, hi));
+	return sim_error(err, -EINVAL, "%s %s: \"%.40s\" is not a time with its unit (ns, us, ms, s), from %s to %s", w, opt, text,
+			 time_text(min, lo), time_text(max, hi));
 }

@@ -138,6 +138,8 @@ int topology_from_hwloc_xml(const char *path, struct machine **out, struct topo_
 	*out = NULL;
 	if (stat(path, &st))
 		return topo_fail(err, -errno, "%.200s: %s", path, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return topo_fail(err, -EISDIR, "%.200s: %s", path, strerror(EISDIR));
 	if (!S_ISREG(st.st_mode) || st.st_size > (64 << 20))
 		return topo_fail(err, -EINVAL, "%.200s: not a file of at most 64 MB", path);
 	return load(path, NULL, out, err);
@@ -168,7 +170,14 @@ static bool too_many(const char *text)
 
 int topology_from_synthetic(const char *text, struct machine **out, struct topo_error *err)
 {
+	const char *minus;
+
 	*out = NULL;
+	/* "-1" would be read as four thousand millions */
+	minus = strstr(text, ":-");
+	if (minus)
+		return topo_fail(err, -EINVAL, "\"%.100s\": \"%.20s\" is not how many there are: a whole number from 1, as in"
+				 " \"pack:2 l3:4 core:8 pu:2\"", text, minus + 1);
 	if (too_many(text))
 		return topo_fail(err, -ERANGE, "\"%.100s\": more than %d CPUs", text, TOPO_MAX_CPUS);
 	return load(NULL, text, out, err);

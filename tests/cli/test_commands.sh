@@ -34,6 +34,24 @@ expect 0 "Usage: scx_roost"
 run "$work/scx_roost" --frob
 refused 2 "scx_roost: unknown option --frob"
 
+# ---- standard output closed: what is opened later does not take its place, and the loss is told ----
+without_stdout() { run sh -c 'exec "$@" >&-' sh "$@"; }
+for c in --version --help "features" "machines" "sim -m desktop-8 hackbench -g 1 -f 2 -l 5"; do
+	# shellcheck disable=SC2086
+	without_stdout "$roost" $c
+	refused 1 "could not write the output"
+done
+without_stdout "$roost" sim -m desktop-8 --timeline "$work/trace.json" hackbench -g 1 -f 2 -l 5
+refused 1 "could not write the output"
+cp "$work/trace.json" "$work/out"
+is_json '.traceEvents'
+without_stdout timeout --preserve-status 0.5 "$roost" serve-metrics -l 0
+expect 1 "could not write the output"
+run sh -c 'exec "$@" <&- 2>&-' sh "$roost" sim -m desktop-8 --timeline "$work/trace.json" hackbench -g 1 -f 2 -l 5
+expect 0 "simulated: hackbench"
+cp "$work/trace.json" "$work/out"
+is_json '.traceEvents'
+
 # ---- every subcommand ----
 for c in $("$roost" __man list | tr _ -); do
 	run "$roost" "$c" --help

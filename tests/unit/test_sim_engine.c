@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -251,10 +252,86 @@ static void test_locks_and_barriers(void **state)
 static void test_never_finishes(void **state)
 {
 	must_refuse("{\"tasks\":{\"a\":{\"loop\":1,\"suspend\":\"x\",\"resume\":\"y\"},\"b\":{\"loop\":1,\"suspend\":\"y\",\"resume\":\"x\"}}}",
-		    "can never finish: every task suspends");
+		    "can never finish, as nobody gets as far as waking who waits: a (waits for \"x\"), b (waits for \"y\")");
+	/* others that finish, or loop, do not hide them */
+	must_refuse("{\"tasks\":{\"done\":{\"loop\":1,\"run\":1},\"a\":{\"loop\":1,\"suspend\":\"x\",\"resume\":\"y\"},"
+		    "\"b\":{\"loop\":1,\"suspend\":\"y\",\"resume\":\"x\"}}}", "waits: a (waits for \"x\"), b (waits for \"y\")");
+	must_refuse("{\"global\":{\"duration\":1},\"tasks\":{\"loops\":{\"loop\":-1,\"run\":5,\"resume\":\"z\"},"
+		    "\"a\":{\"loop\":1,\"suspend\":\"z\",\"suspend1\":\"x\",\"resume\":\"y\"},"
+		    "\"b\":{\"loop\":-1,\"suspend\":\"y\",\"resume\":\"x\"}}}", "waits: a (waits for \"x\"), b (waits for \"y\")");
+	must_refuse("{\"tasks\":{\"done\":{\"loop\":1,\"run\":1},\"a\":{\"loop\":1,\"wait\":\"c\",\"resume\":\"y\"},"
+		    "\"b\":{\"loop\":1,\"suspend\":\"y\",\"signal\":\"c\"}}}", "a (waits for \"c\"), b (waits for \"y\")");
+	must_refuse("{\"tasks\":{\"a\":{\"loop\":1,\"suspend\":\"\",\"resume\":\"a\"}}}", "a (waits for \"a\")");
+	must_refuse("{\"global\":{\"duration\":1},\"tasks\":{\"b\":{\"phases\":{\"p\":{\"loop\":-1,\"run\":1},\"q\":{\"resume\":\"x\"}}},"
+		    "\"a\":{\"loop\":1,\"suspend\":\"x\"}}}", "waits: a (waits for \"x\")");
 	must_refuse("{\"tasks\":{\"a\":{\"loop\":1,\"run\":1,\"suspend\":\"nobody\"}}}", "nobody resumes \"nobody\"");
 	must_refuse("{\"tasks\":{\"a\":{\"loop\":1,\"wait\":\"c\"}}}", "nobody signals \"c\"");
 	must_refuse("{\"tasks\":{\"a\":{\"run\":1}}}", "no \"duration\"");
+}
+
+/* Two resumes by one loop of two, for two suspends: no circle. */
+static void test_finishes(void **state)
+{
+	struct sim_figures f;
+
+	must_run("core:2 pu:1", "{\"tasks\":{\"a\":{\"loop\":1,\"suspend\":\"x\",\"suspend1\":\"x\",\"resume\":\"y\"},"
+		 "\"b\":{\"loop\":1,\"phases\":{\"p\":{\"loop\":2,\"run\":1,\"resume\":\"x\"},\"q\":{\"suspend\":\"y\"}}}}}", SIM_PULL_ROOST, &f);
+	assert_int_equal(f.ops, 2);
+	must_run("core:2 pu:1", "{\"tasks\":{\"b\":{\"loop\":3,\"run\":5,\"resume\":\"a\",\"suspend\":\"b\"},"
+		 "\"a\":{\"loop\":3,\"suspend\":\"\",\"resume\":\"b\"},\"none\":{\"instance\":0,\"loop\":1,\"suspend\":\"a\"}}}", SIM_PULL_ROOST, &f);
+	assert_int_equal(f.ops, 6);
+}
+
+/* rt-app's delay: microseconds before a task begins; no part of its first loop. */
+static void test_delay(void **state)
+{
+	struct sim_figures f;
+
+	must_run("core:2 pu:1", "{\"tasks\":{\"a\":{\"loop\":1,\"delay\":50000,\"run\":1000}}}", SIM_PULL_ROOST, &f);
+	assert_true(f.work_ns > 51000000 && f.work_ns < 51100000);
+	assert_true(f.latency_max_ns > 1000000 && f.latency_max_ns < 1100000);
+	must_run("core:2 pu:1", "{\"tasks\":{\"a\":{\"loop\":3,\"delay\":50000,\"timer\":{\"ref\":\"t\",\"period\":10000}}}}", SIM_PULL_ROOST, &f);
+	assert_true(f.work_ns > 80000000 && f.work_ns < 80100000);
+}
+
+static void test_mutexes(void **state)
+{
+	struct sim_figures f;
+
+	must_refuse("{\"tasks\":{\"a\":{\"loop\":1,\"lock\":\"m\",\"run\":1,\"lock1\":\"m\"}}}", "a: locks \"m\" while it holds it");
+	must_refuse("{\"tasks\":{\"a\":{\"loop\":2,\"lock\":\"m\",\"run\":1}}}", "a: locks \"m\" while it holds it");
+	must_refuse("{\"tasks\":{\"a\":{\"loop\":1,\"phases\":{\"p\":{\"loop\":2,\"lock\":\"m\"}}}}}", "a: locks \"m\" while it holds it");
+	must_refuse("{\"tasks\":{\"b\":{\"loop\":1,\"lock\":\"m\",\"unlock\":\"m\"},\"a\":{\"loop\":1,\"unlock\":\"m\"}}}",
+		    "a: unlocks \"m\", which it does not hold");
+	must_refuse("{\"tasks\":{\"b\":{\"loop\":1,\"signal\":\"c\"},\"a\":{\"loop\":1,\"wait\":{\"ref\":\"c\",\"mutex\":\"m\"}}}}",
+		    "a: waits with the mutex \"m\", which it does not hold");
+	must_run("core:2 pu:1", "{\"tasks\":{\"a\":{\"loop\":3,\"phases\":{\"p\":{\"lock\":\"m\"},\"q\":{\"loop\":4,\"run\":1,\"unlock\":\"m\",\"lock\":\"m\"},"
+		 "\"r\":{\"unlock\":\"m\"}}}}}", SIM_PULL_ROOST, &f);
+}
+
+/* 50000 tasks with 15000 mutexes, and a chain of as many resumes with its end first: read in a moment, not in minutes. */
+static void test_large_file(void **state)
+{
+	enum { N = 50000 };
+	struct sim_file *file;
+	struct sim_error err;
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	assert_non_null(to);
+	fprintf(to, "{\"tasks\":{\"t0\":{\"loop\":1,\"suspend\":\"\"}");
+	for (int i = 1; i < N; i++)
+		fprintf(to, ",\"t%d\":{\"loop\":1,\"lock\":\"m%d\",\"unlock\":\"m%d\",%s\"resume\":\"t%d\"}", i, i % 15000, i % 15000,
+			i == N - 1 ? "" : "\"suspend\":\"\",", i - 1);
+	fprintf(to, "}}");
+	fclose(to);
+	alarm(60);
+	assert_int_equal(sim_file_parse_text(text, size, "large.json", &file, &err), 0);
+	alarm(0);
+	assert_int_equal(file->nr_resources, N - 1 + 15000);
+	sim_file_free(file);
+	free(text);
 }
 
 static void test_bad_workload_files(void **state)
@@ -272,6 +349,17 @@ static void test_bad_workload_files(void **state)
 	must_refuse("{\"tasks\":{\"a\":{\"loop\":1,\"run\":1,\"instance\":600000},\"b\":{\"loop\":1,\"run\":1,\"instance\":600000}}}",
 		    "1 to 1000000");
 	must_refuse("{\"tasks\":{\"a\":{\"loop\":1,\"run\":1,\"cpus\":[8192]}}}", "cpus");
+	must_refuse("{\"tasks\":{\"a\":{\"loop\":1,\"run\":1,\"cpus\":[0,500]}}}",
+		    "test.json: a: cpus: machine synthetic has no CPU 500 online; it has 4");
+	must_refuse("{\"global\":{\"duration\":1},\"tasks\":{\"a\":{\"loop\":-1,\"run\":0}}}", "a: loops for ever and takes no time");
+	must_refuse("{\"global\":{\"duration\":1},\"tasks\":{\"a\":{\"loop\":-1,\"phases\":{\"p\":{\"run\":0},\"q\":{\"loop\":9,\"run\":0}}}}}",
+		    "takes no time");
+	must_refuse("{\"global\":{\"durations\":1},\"tasks\":{\"a\":{\"loop\":1,\"run\":1}}}", "no setting \"durations\"");
+	must_refuse("{\"global\":{\"default_policy\":\"SCHED_FIFO\"},\"tasks\":{\"a\":{\"loop\":1,\"run\":1}}}", "SCHED_OTHER");
+	must_refuse("{\"globals\":{},\"tasks\":{\"a\":{\"loop\":1,\"run\":1}}}", "\"globals\"");
+	must_refuse("{\"tasks\":{\"a\":{\"loop\":1,\"delay\":-1,\"run\":1}}}", "\"delay\" must be a whole number");
+	must_refuse("{\"tasks\":{\"a\":{\"loop\":1,\"run\":1,\"phases\":{\"p\":{\"run\":1}}}}}", "\"run\" beside \"phases\"");
+	must_refuse("{\"tasks\":{\"a\\nb\":{\"loop\":1}}}", "without events");
 }
 
 /* What cannot be seen beforehand is found when nothing can happen any more. */
@@ -390,6 +478,10 @@ int main(void)
 		cmocka_unit_test(test_shares_out),
 		cmocka_unit_test(test_locks_and_barriers),
 		cmocka_unit_test(test_never_finishes),
+		cmocka_unit_test(test_finishes),
+		cmocka_unit_test(test_delay),
+		cmocka_unit_test(test_mutexes),
+		cmocka_unit_test(test_large_file),
 		cmocka_unit_test(test_bad_workload_files),
 		cmocka_unit_test(test_deadlock_is_found),
 		cmocka_unit_test(test_checkers_can_fail),
