@@ -334,16 +334,20 @@ void BPF_PROG(roost_dispatch, s32 cpu, struct task_struct *prev)
 				return;
 		}
 	}
-	if (goes_on && may_continue(prev, c, cpu, now))
+	if (goes_on && may_continue(prev, c, cpu, now)) {
+		ext_stopping(prev, cpu, false);
 		return;
+	}
 	if (goes_on && ext_hold(prev, cpu))
 		return;
 	if (compat_move_to_local((u64)cpu)) {
 		COUNT(nr_dispatched);
 		return;
 	}
-	if (goes_on && !spins)
+	if (goes_on && !spins) {
+		ext_stopping(prev, cpu, false);
 		return;
+	}
 	from = policy_victim(c, cpu, now, &rule);
 	if (from >= 0 && pull(cpu, from, rule))
 		return;
