@@ -10,8 +10,8 @@
  *
  * Checked: a thread always learns of its grant in the section in which it got it, and gives the CPU up only
  * after one that was running when it looked; one grant a section, and the first preemption in a section gets it;
- * past the end of a grant the first look of the scheduler, or the timer, takes the CPU; whoever comes after a
- * thread that vanished inherits nothing; a child of a fork touches nothing.
+ * past the end of a grant the first look of the scheduler, or the timer, takes the CPU; no section begins
+ * with a grant running; whoever comes after a thread that vanished inherits nothing; a child of a fork touches nothing.
  *
  * Time is two values: before and past the end of the running grant. The budget is a yes or no.
  * --bug N breaks one rule and must be found out; without it the bugs are all tried.
@@ -42,18 +42,19 @@ enum event {
 	TIME_PASSES,            /* past the grant's end; the timer is late */
 	BLOCK,                  /* the thread gives the CPU up by itself, or a page fault does */
 	HIGHER_CLASS,           /* a real-time task takes the CPU */
+	ALONE,                  /* the slice ends, or the thread yields, and nobody wants the CPU: it goes on */
 	STOP_AND_MIGRATE,       /* as BLOCK, and it wakes on the other CPU */
 	VANISH,                 /* the thread ends without a word; another with its number registers */
 	FORK,
 	NR_EVENTS
 };
 static const char *const event_name[] = { "go on", "preempt", "preempt, no budget", "timer", "time passes", "block",
-					  "higher class", "stop and migrate", "vanish", "fork" };
+					  "higher class", "alone", "stop and migrate", "vanish", "fork" };
 
-enum bug { NO_BUG, BUG_SPENT_FORGOTTEN, BUG_RENEWED, BUG_REMOTE, BUG_HELD_PAST_END, BUG_DIRTY_SLOT, NR_BUGS };
+enum bug { NO_BUG, BUG_SPENT_FORGOTTEN, BUG_RENEWED, BUG_REMOTE, BUG_HELD_PAST_END, BUG_DIRTY_SLOT, BUG_LEFT_OPEN, NR_BUGS };
 static const char *const bug_name[] = { "none", "the end of a grant leaves the byte at GRANTED", "a section's grant is renewed",
 					"the scheduler acts on a request it read earlier", "a grant is held past its end",
-					"a slot is taken over as it is" };
+					"a slot is taken over as it is", "a thread that goes on keeps its grant" };
 static enum bug bug;
 
 static struct roost_knobs knobs = { .slice_ext_ns = 1000, .slice_ext_overruns = 2 };
@@ -72,6 +73,7 @@ static struct world {
 	int refused;            /* in this section, for want of budget or blocked: then none is owed */
 	int learned;
 	int running_when_read;  /* the grant, when leave looked */
+	int alone;              /* nobody wants the CPU: a yield comes back at once */
 	int old_request[2];     /* one and two points ago, for BUG_REMOTE */
 } w;
 
@@ -137,6 +139,15 @@ static void off_cpu(void)
 	w.now += 10;
 }
 
+/* The thread goes on with a slice of its own, as dispatch lets it. */
+static void goes_on(void)
+{
+	if (bug == BUG_LEFT_OPEN)
+		return;
+	roost_ext_slot_stop(&knobs, &w.task, cpu(), &slot()->request, &slot()->granted, w.now);
+	must(!grant_runs(), "a grant outlives the slice it was granted to");
+}
+
 static void preempt(int budget)
 {
 	volatile u8 *granted = &slot()->granted;
@@ -177,7 +188,11 @@ static int model_yield(void)
 	must(w.grants > 0, "the CPU is given up without a grant");
 	must(w.running_when_read, "the CPU is given up for a grant that was over when the thread looked");
 	at_point("yield");
-	preempt(1);
+	if (w.alone)
+		goes_on();
+	else
+		preempt(1);
+	w.alone = 0;
 	return 0;
 }
 
@@ -225,6 +240,10 @@ static void take(enum event e)
 	case TIME_PASSES:
 		w.now = cpu()->end_ns + 1;
 		break;
+	case ALONE:
+		goes_on();
+		w.alone = 1;
+		break;
 	case STOP_AND_MIGRATE:
 		off_cpu();
 		w.on_cpu = !w.on_cpu;
@@ -244,6 +263,8 @@ static int possible(enum event e)
 {
 	if (e == TIMER || e == TIME_PASSES)
 		return grant_runs() && w.now < w.task.ext_end_ns;
+	if (e == ALONE)
+		return !w.alone;
 	if (e == FORK)
 		return bug == NO_BUG;   /* slow, and no bug is about it */
 	return 1;
@@ -255,7 +276,7 @@ static void describe(const char *where, unsigned char out[48])
 	struct {
 		const char *where;
 		unsigned char request, granted, grant_runs, past, overruns, blocked, on_cpu;
-		unsigned char in_section, grants, refused, learned, running_when_read, old[2];
+		unsigned char in_section, grants, refused, learned, running_when_read, alone, old[2];
 	} s;
 
 	memset(&s, 0, sizeof(s));
@@ -272,6 +293,7 @@ static void describe(const char *where, unsigned char out[48])
 	s.refused = (unsigned char)w.refused;
 	s.learned = (unsigned char)w.learned;
 	s.running_when_read = (unsigned char)w.running_when_read;
+	s.alone = (unsigned char)w.alone;
 	for (int i = 0; bug == BUG_REMOTE && i < 2; i++)
 		s.old[i] = (unsigned char)w.old_request[i];
 	memset(out, 0, 48);
@@ -361,7 +383,9 @@ static void at_point(const char *where)
 
 static void section(void)
 {
+	must(!grant_runs(), "a section begins with the grant of one before");
 	w.in_section = 1;
+	w.alone = 0;
 	w.grants = w.refused = w.learned = w.running_when_read = 0;
 	roost_slice_begin();
 	at_point("inside");
