@@ -4,7 +4,7 @@ redis-server --port 7777 --save '' --appendonly no >/dev/null &
 server=$!
 trap 'kill $server' EXIT
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-	redis-benchmark -p 7777 -n 1 -c 1 -t ping -q >/dev/null 2>&1 && break
+	redis-cli -p 7777 ping >/dev/null 2>&1 && break
 	sleep 0.2
 done
 redis-benchmark -p 7777 -n "${REQUESTS:-600}" -c 10 -t get --csv
