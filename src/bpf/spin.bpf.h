@@ -217,7 +217,7 @@ static __noinline int spin_running(s32 cpu, s32 home)
 	if (!c || !s)
 		return 0;
 	/* a higher class that took the CPU has left it, and nobody was asked: the kernel kept the thread at hand */
-	if (!s->unparked && cpu == home && !s->leave)
+	if (!s->unparked && cpu == home && !policy_read(s->leave))
 		s->grant_ns = spin_due(cpu, now);
 	s->unparked = 0;
 	if (cpu != home || !s->grant_ns)

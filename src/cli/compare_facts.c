@@ -11,39 +11,6 @@
 #include "cli/print.h"
 #include "topology/topology.h"
 
-void compare_quote(FILE *out, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+@%-";
-
-	if (*word && strspn(word, plain) == strlen(word)) {
-		fputs(word, out);
-		return;
-	}
-	if (!print_is_plain(word)) {
-		fputs("$'", out);
-		for (; *word; word++) {
-			unsigned char c = (unsigned char)*word;
-
-			if (c == '\'' || c == '\\')
-				fprintf(out, "\\%c", c);
-			else if (c < 0x20 || c > 0x7e)
-				fprintf(out, "\\%03o", c);
-			else
-				fputc(c, out);
-		}
-		fputc('\'', out);
-		return;
-	}
-	fputc('\'', out);
-	for (; *word; word++) {
-		if (*word == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*word, out);
-	}
-	fputc('\'', out);
-}
-
 static char *command_line(const struct cli *cli)
 {
 	char *text = NULL;
@@ -53,7 +20,7 @@ static char *command_line(const struct cli *cli)
 	for (int i = 0; f && i < cli->nr_args; i++) {
 		if (i)
 			fputc(' ', f);
-		compare_quote(f, cli->args[i]);
+		print_quoted(f, cli->args[i]);
 	}
 	if (f)
 		fclose(f);
@@ -69,7 +36,7 @@ static char *repeat_line(const struct cli *cli, const char *command, u64 seed)
 	if (!f)
 		return NULL;
 	fputs("roost compare --variants ", f);
-	compare_quote(f, opt_string(cli, OPT_VARIANTS));
+	print_quoted(f, opt_string(cli, OPT_VARIANTS));
 	if (opt_given(cli, OPT_RUNS))
 		fprintf(f, " --runs %llu", opt_u64(cli, OPT_RUNS));
 	if (opt_given(cli, OPT_TIGHT))
@@ -79,7 +46,7 @@ static char *repeat_line(const struct cli *cli, const char *command, u64 seed)
 	list = opt_list(cli, OPT_METRIC, &nr);
 	for (size_t i = 0; i < nr; i++) {
 		fputs(" --metric ", f);
-		compare_quote(f, list[i]);
+		print_quoted(f, list[i]);
 	}
 	fprintf(f, " --seed %llu -- %s", seed, command);
 	fclose(f);

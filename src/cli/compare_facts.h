@@ -8,7 +8,5 @@
 
 /* Fills command, repeat, machine, kernel, when. */
 void compare_facts(struct study *s, const struct cli *cli, u64 seed);
-/* A word as a shell would take it; quoted only when it must be, as $'..' where a terminal would obey it. */
-void compare_quote(FILE *out, const char *word);
 
 #endif

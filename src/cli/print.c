@@ -123,6 +123,39 @@ void print_shown(char *to, size_t size, const char *s)
 	to[at] = 0;
 }
 
+void print_quoted(FILE *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+@%-";
+
+	if (*word && strspn(word, plain) == strlen(word)) {
+		fputs(word, out);
+		return;
+	}
+	if (!print_is_plain(word)) {
+		fputs("$'", out);
+		for (; *word; word++) {
+			unsigned char c = (unsigned char)*word;
+
+			if (c == '\'' || c == '\\')
+				fprintf(out, "\\%c", c);
+			else if (c < 0x20 || c > 0x7e)
+				fprintf(out, "\\%03o", c);
+			else
+				fputc(c, out);
+		}
+		fputc('\'', out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *word; word++) {
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*word, out);
+	}
+	fputc('\'', out);
+}
+
 static int print_json(const struct cli *cli, json_t *value, size_t flags)
 {
 	int err = value ? json_dumpf(value, stdout, flags | JSON_REAL_PRECISION(9)) : -1;

@@ -24,6 +24,9 @@ void print_shown(char *to, size_t size, const char *s);
 /* Is there nothing for print_shown() to change? */
 bool print_is_plain(const char *s);
 
+/* A word as a shell would take it; quoted only when it must be, as $'..' where a terminal would obey it. */
+void print_quoted(FILE *out, const char *word);
+
 /* A string value of bytes that may be no UTF-8, as a file's name may: U+FFFD stands for each byte that is none. */
 json_t *print_json_string(const char *s);
 

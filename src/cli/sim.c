@@ -203,24 +203,6 @@ static int open_timeline(struct cli *cli, struct setup *s)
 	return s->timeline ? 0 : cli_refuse(cli, "--timeline: %s: %s", path, strerror(errno));
 }
 
-/* An argument as a shell reads it. */
-static void quote(FILE *to, const char *arg)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-
-	if (*arg && !arg[strspn(arg, plain)]) {
-		fputs(arg, to);
-		return;
-	}
-	fputc('\'', to);
-	for (; *arg; arg++)
-		if (*arg == '\'')
-			fputs("'\\''", to);
-		else
-			fputc(*arg, to);
-	fputc('\'', to);
-}
-
 /* The command that repeats one run, for a failure. */
 static void print_repeat(struct cli *cli, const struct sim_variant *v, uint64_t seed, FILE *to)
 {
@@ -228,10 +210,10 @@ static void print_repeat(struct cli *cli, const struct sim_variant *v, uint64_t 
 	struct roost_knobs base;
 
 	fputs("to repeat: roost sim --machine ", to);
-	quote(to, opt_string(cli, OPT_MACHINE));
+	print_quoted(to, opt_string(cli, OPT_MACHINE));
 	if (opt_string(cli, OPT_COSTS)) {
 		fputs(" --costs ", to);
-		quote(to, opt_string(cli, OPT_COSTS));
+		print_quoted(to, opt_string(cli, OPT_COSTS));
 	}
 	knobs_profile(&base, "mainline", KNOB_PROFILE_DIR, refusal);
 	for (size_t i = 0; i < knob_count; i++) {
@@ -246,7 +228,7 @@ static void print_repeat(struct cli *cli, const struct sim_variant *v, uint64_t 
 		fprintf(to, " --until %s", units_format_time(opt_u64(cli, OPT_UNTIL), time));
 	for (int i = 0; i < cli->nr_args; i++) {
 		fputc(' ', to);
-		quote(to, cli->args[i]);
+		print_quoted(to, cli->args[i]);
 	}
 }
 

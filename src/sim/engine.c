@@ -480,7 +480,8 @@ static void tick(struct sim *s, uint32_t cpu)
 	struct roost_cpu *p = &s->pcpu[cpu];
 	struct sim_task *t = c->curr;
 	uint64_t cost = (uint64_t)sim_cost(s, COST_TICK_COST) + sim_loadavg_tick(s, cpu);
-	bool due = p->preempt_due && !policy_protected(p, c->on_since_ns, s->now);
+	uint32_t waits = p->preempt_due;
+	bool due = waits && !policy_protected(p, c->on_since_ns, s->now);
 
 	evq_set(&s->q, slot_tick(s, cpu), s->now + (uint64_t)sim_cost(s, COST_TICK));
 	if (!t)
@@ -488,6 +489,7 @@ static void tick(struct sim *s, uint32_t cpu)
 	progress(s, cpu);
 	policy_charge(&t->rt, s->now);
 	policy_begin(p, &t->rt, s->now);
+	p->preempt_due = waits; /* the same task goes on */
 	policy_task_averages(&t->rt, s->now, true);
 	policy_cpu_averages(p, s->now);
 	policy_depth_update(p->llc, s->now, POLICY_DEPTH_INTERVAL_NS);

@@ -44,9 +44,9 @@ void sim_set_deadline(struct sim *s, struct sim_task *t, uint32_t nr_runnable)
 }
 
 /*
- * Does a woken task preempt? roost: by deadline, and not before the running task has had the least slice. The kernel up to 6.5: by its wakeup granularity, the lead in virtual time
- * that a wakee must have over the running task. Since 6.6: by deadline, but not before the running task has had the slice it
- * was picked for (RUN_TO_PARITY).
+ * Does a woken task preempt? roost: by deadline, and not before the running task has had the least slice. The kernel up to
+ * 6.5: by its wakeup granularity, the lead in virtual time that a wakee must have over the running task. Since 6.6: by
+ * deadline, but not before the running task has had the slice it was picked for (RUN_TO_PARITY).
  */
 bool sim_preempts(struct sim *s, uint32_t cpu, const struct sim_task *t)
 {

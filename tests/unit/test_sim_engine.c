@@ -96,6 +96,8 @@ static struct machine *machine_of(const char *what)
 	return m;
 }
 
+static void (*turn_knobs)(struct roost_knobs *k);
+
 static int run_file(const char *machine, const char *json, enum sim_pull pull, struct sim_figures *f, struct sim_error *err)
 {
 	struct machine *m = machine_of(machine);
@@ -106,6 +108,8 @@ static int run_file(const char *machine, const char *json, enum sim_pull pull, s
 
 	if (!ret) {
 		knobs_default(&c.knobs);
+		if (turn_knobs)
+			turn_knobs(&c.knobs);
 		c.workload_args = file;
 		ret = sim_run(&c, f, err);
 	}
@@ -280,6 +284,28 @@ static void test_finishes(void **state)
 	must_run("core:2 pu:1", "{\"tasks\":{\"b\":{\"loop\":3,\"run\":5,\"resume\":\"a\",\"suspend\":\"b\"},"
 		 "\"a\":{\"loop\":3,\"suspend\":\"\",\"resume\":\"b\"},\"none\":{\"instance\":0,\"loop\":1,\"suspend\":\"a\"}}}", SIM_PULL_ROOST, &f);
 	assert_int_equal(f.ops, 6);
+}
+
+static void long_slices(struct roost_knobs *k)
+{
+	k->slice_ns = 100000000;
+	k->slice_min_ns = 5000000;
+}
+
+/*
+ * A task that wakes every 100 us beside one that computes: it preempts, but not within the least slice, 5 ms here, which
+ * ends between two ticks; the tick after it has to remember. At once were some 8000 times in this second, at the end of
+ * a slice (50 ms) some 20.
+ */
+static void test_least_slice(void **state)
+{
+	struct sim_figures f;
+
+	turn_knobs = long_slices;
+	must_run("core:1 pu:1", "{\"tasks\":{\"hog\":{\"loop\":1,\"run\":1000000},\"b\":{\"loop\":100000,\"run\":20,\"sleep\":100}},"
+		 "\"global\":{\"duration\":1}}", SIM_PULL_ROOST, &f);
+	turn_knobs = NULL;
+	assert_true(f.preemptions >= 100 && f.preemptions <= 200);
 }
 
 /* rt-app's delay: microseconds before a task begins; no part of its first loop. */
@@ -479,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_locks_and_barriers),
 		cmocka_unit_test(test_never_finishes),
 		cmocka_unit_test(test_finishes),
+		cmocka_unit_test(test_least_slice),
 		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_mutexes),
 		cmocka_unit_test(test_large_file),
