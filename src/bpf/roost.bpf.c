@@ -335,7 +335,7 @@ void BPF_PROG(roost_dispatch, s32 cpu, struct task_struct *prev)
 		}
 	}
 	if (goes_on && may_continue(prev, c, cpu, now)) {
-		ext_stopping(prev, cpu, false);
+		ext_turn_over(prev, cpu, false);
 		return;
 	}
 	if (goes_on && ext_hold(prev, cpu))
@@ -345,7 +345,7 @@ void BPF_PROG(roost_dispatch, s32 cpu, struct task_struct *prev)
 		return;
 	}
 	if (goes_on && !spins) {
-		ext_stopping(prev, cpu, false);
+		ext_turn_over(prev, cpu, false);
 		return;
 	}
 	from = policy_victim(c, cpu, now, &rule);
@@ -470,7 +470,7 @@ void BPF_PROG(roost_stopping, struct task_struct *p, bool runnable)
 		spin_stopping(cpu, t->prev_cpu, runnable);
 		return;
 	}
-	ext_stopping(p, cpu, runnable);
+	ext_turn_over(p, cpu, runnable);
 	ran = policy_charge(t, now);
 	t->run_start_ns = 0;
 	policy_task_averages(t, now, true);

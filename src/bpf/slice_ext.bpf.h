@@ -249,11 +249,11 @@ __noinline bool ext_hold(struct task_struct *prev __arg_trusted, s32 cpu)
 }
 
 /*
- * From stopping, and, with @runnable false, from dispatch when @p goes on with a slice of its own: a grant that nobody needs
+ * The turn of @p on @cpu is over: it stops (still @runnable or not), or goes on with a slice of its own. A grant that nobody needs
  * any more is over too. (One that was left open took what the thread ran from then on out of the CPU's bucket, and in its
  * next section the thread was taken for one that had used its grant up.)
  */
-__noinline int ext_stopping(struct task_struct *p __arg_trusted, s32 cpu, bool runnable)
+__noinline int ext_turn_over(struct task_struct *p __arg_trusted, s32 cpu, bool runnable)
 {
 	struct ext_cpu_entry *e = ext_cpu(cpu);
 	struct roost_task *t = task_of(p);
