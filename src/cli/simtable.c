@@ -224,7 +224,7 @@ static json_t *knobs_json(const struct roost_knobs *k)
 
 static json_t *figures_json(const struct sim_figures *f)
 {
-	json_t *o = json_object(), *rules = json_object();
+	json_t *o = json_object(), *rules = json_object(), *targets = json_object();
 
 	for (const struct sim_row *r = sim_rows; r->key; r++)
 		json_object_set_new(o, r->key, json_real(r->get(f) * r->scale));
@@ -236,6 +236,10 @@ static json_t *figures_json(const struct sim_figures *f)
 		if (f->rule[k])
 			json_object_set_new(rules, rule_names[k].name, json_integer((json_int_t)f->rule[k]));
 	json_object_set_new(o, "rules", rules);
+	for (unsigned int k = 0; k < ROOST_TARGET_COUNT; k++)
+		if (f->target[k])
+			json_object_set_new(targets, target_names[k], json_integer((json_int_t)f->target[k]));
+	json_object_set_new(o, "targets", targets);
 	return o;
 }
 

@@ -132,7 +132,7 @@ struct sim_figures { /* all POD: it crosses process borders */
 	uint64_t latency_count, latency_ns[4]; /* p50 p90 p95 p99 */
 	uint64_t latency_p999_ns, latency_max_ns;
 	uint64_t wake_latency_ns[3]; /* p50 p99 p99.9 */
-	uint64_t rule[ROOST_RULE_COUNT];
+	uint64_t rule[ROOST_RULE_COUNT], target[ROOST_TARGET_COUNT];
 	uint64_t memory_bytes_used;  /* of the simulator */
 	uint64_t wall_ns;            /* real time; not part of --json's reproducible part */
 	uint64_t nr_tasks;

@@ -291,6 +291,7 @@ void sim_wake(struct sim *s, uint32_t waker, struct sim_task *t, unsigned int fl
 			sim_search_before_5_12(t, &w, &ch);
 		else
 			policy_wakeup(t, &w, &ch);
+		s->f.target[ch.target_rule]++;
 		depth = s->pllc[s->m->cpus[ch.target].llc].scan_depth;
 		w.prev = (s32)prev;
 		search = search_cost(s, &w, &ch, depth, hint);
