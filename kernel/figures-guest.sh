@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The guest's side of kernel/figures: figures-guest.sh hackbench|pingpong ROUNDS LOAD-OPTION...
+# The guest's side of kernel/figures: figures-guest.sh hackbench|pingpong ROUNDS KNOBS[;KNOBS]... LOAD-OPTION...
 # A line a run: "run VARIANT NAME=VALUE...". What a variant needs and this kernel or roost has not got is left out, and
 # said on stderr.
 # shellcheck shell=sh
 set -u
-what=$1 rounds=$2
-shift 2
+what=$1 rounds=$2 also=$3
+shift 3
 sched=/sys/kernel/debug/sched
 spin=/sys/kernel/sched/idle_spin
 event=/sys/kernel/tracing/events/sched/sched_migrate_task
+switch=/sys/kernel/tracing/events/sched/sched_switch
 
 field() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" /tmp/load | head -n 1; }
 # hits: "MIGRATIONS ACROSS-LLCS" of what the event's histogram has; a CPU is known by the first CPU of its LLC.
@@ -25,6 +26,11 @@ hits() {
 			}
 			all += n; if (llc[from] != llc[to]) far += n }
 		END { printf "%d %d\n", all, far }' /tmp/llcs $event/hist
+}
+# "SLEPT PREEMPTED": how many times a task was switched out because it slept, and because another took its place.
+outs() {
+	awk '$1 == "{" { if ($3 + 0 == 0 || $3 + 0 == 256) preempted += $NF; else slept += $NF }
+		END { printf "%d %d\n", slept, preempted }' $switch/hist
 }
 # Tasks that an idle or lighter CPU took from another: the fair class's balancer by the domains' own counters, roost by its.
 pulled() {
@@ -69,24 +75,38 @@ roost_down() {
 
 # Set once: to patch the tracepoint's code in and out for every run is what QEMU's emulation now and then dies of.
 trigger=hist:keys=orig_cpu,dest_cpu:size=8192
+switch_trigger='hist:keys=prev_state:size=128 if prev_pid != 0'
 
 hackbench_once() { # VARIANT OPTION...
 	variant=$1
 	shift
-	was=$(delay) kicked=$(ipis) took=$(pulled) moved=$(hits)
+	was=$(delay) kicked=$(ipis) took=$(pulled) moved=$(hits) out=$(outs)
 	roost load hackbench "$@" >/tmp/load || {
 		echo "$variant: roost load hackbench $* failed" >&2
 		exit 1
 	}
 	waited=$(($(delay) - was)) kicked=$(($(ipis) - kicked)) took=$(($(pulled) - took))
-	now=$(hits)
-	echo "run $variant seconds=$(field seconds) migrations=$((${now% *} - ${moved% *})) across_llcs=$((${now#* } - ${moved#* })) pulled=$took switches=$(field switches) interrupts=$kicked user_s=$(field user_seconds) system_s=$(field system_seconds) run_delay_us=$waited p95_ns=$(field p95) p99_ns=$(field p99)"
+	now=$(hits) outs=$(outs)
+	echo "run $variant seconds=$(field seconds) migrations=$((${now% *} - ${moved% *})) across_llcs=$((${now#* } - ${moved#* })) pulled=$took slept=$((${outs% *} - ${out% *})) preempted=$((${outs#* } - ${out#* })) interrupts=$kicked user_s=$(field user_seconds) system_s=$(field system_seconds) run_delay_us=$waited p95_ns=$(field p95) p99_ns=$(field p99)"
+}
+
+once_roost() { # KNOBS OPTION...: the SMT step is on in the kernel, so it is in roost
+	knobs=$1 name=roost$(echo "$1" | sed 's/^\(.\)/:\1/; s/=on//g; s/ /,/g')
+	shift
+	# shellcheck disable=SC2046
+	if roost_up --set idle-smt=on $(for k in $knobs; do echo "--set $k"; done); then
+		hackbench_once "$name" "$@"
+		roost_down
+	elif [ $r = 1 ]; then
+		echo "$name: roost did not start" >&2
+	fi
 }
 
 case $what in
 hackbench)
 	echo 1 >/proc/sys/kernel/sched_schedstats
 	echo "$trigger" >$event/trigger
+	echo "$switch_trigger" >$switch/trigger
 	r=0
 	while [ $r -lt "$rounds" ]; do
 		r=$((r + 1))
@@ -99,16 +119,13 @@ hackbench)
 			hackbench_once kernel:idle-grace "$@"
 			set_features
 		fi
-		# The SMT step is on in the kernel, so it is in roost.
-		for knobs in "" "bias-prev=on util-fits=on" "idle-grace=1ms"; do
-			name=roost$(echo "$knobs" | sed 's/^\(.\)/:\1/; s/=[a-z0-9]*//g; s/ /,/')
-			# shellcheck disable=SC2046
-			if roost_up --set idle-smt=on $(for k in $knobs; do echo "--set $k"; done); then
-				hackbench_once "$name" "$@"
-				roost_down
-			elif [ $r = 1 ]; then
-				echo "$name: roost did not start" >&2
-			fi
+		once_roost "" "$@"
+		once_roost "bias-prev=on util-fits=on" "$@"
+		once_roost "idle-grace=1ms" "$@"
+		left=$also
+		while [ -n "$left" ]; do
+			once_roost "${left%%;*}" "$@"
+			case $left in *";"*) left=${left#*;} ;; *) left='' ;; esac
 		done
 	done
 	;;
