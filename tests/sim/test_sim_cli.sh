@@ -78,7 +78,10 @@ run "$roost" sim -m guest-2 --until 1ms --json hackbench -g 1; is_json '.variant
 run "$roost" sim -m guest-2 --until 1000s hackbench -g 1 -f 2 -l 5; expect 0 "simulated"
 if grep -q "cut off" "$work/out"; then failed "a whole run counts as cut off"; else passed; fi
 run "$roost" sim -m guest-2 --json hackbench -g 1 -f 2 -l 5; is_json '.variants[0].runs[0].cut_off == false'
-run "$roost" sim -m desktop-8 --json hackbench -g 1 -f 2 -l 50; is_json '.variants[0].runs[0] | .wakeups > 0 and ([.targets[]] | add) == .wakeups'
+run "$roost" sim -m desktop-8 --json hackbench -g 1 -f 2 -l 50; is_json '.variants[0].runs[0] | .wakeups > 0 and .targets == {"sync": .wakeups}'
+# and where nobody goes to sleep after waking, by their own names
+run "$roost" sim -m desktop-8 --json schbench -m 1 -t 8 -d 20ms
+is_json '.variants[0].runs[0] | (.targets | .["prev-idle"] > 0 and has("sync") == false) and ([.targets[]] | add) == .wakeups'
 
 # a workload that can never finish is named; one that deadlocks on the way fails with the command that repeats it
 printf '{"tasks":{"a":{"loop":1,"suspend":"x","resume":"y"},"b":{"loop":1,"suspend":"y","resume":"x"}}}' >"$work/circle.json"
