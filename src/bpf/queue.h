@@ -111,13 +111,18 @@ static __always_inline bool movable(struct task_struct *p)
 u32 pull_look = 24;
 u32 overdue_look = 4096;
 
+static __always_inline u64 look_limit(u32 rule)
+{
+	return rule == ROOST_RULE_OVERDUE ? policy_read(overdue_look) : policy_read(pull_look);
+}
+
 /*
  * The pid of the task that @cpu takes from @from's queue by @rule, 0 if there is none: the one that has waited longest of those
  * looked at, if it has waited long enough. For balance any wait is; overdue are those of @cpu's own queue.
  */
 __noinline u64 pull_whom(s32 cpu, s32 from, u32 rule)
 {
-	u64 best = 0, looked = 0, limit = rule == ROOST_RULE_OVERDUE ? policy_read(overdue_look) : policy_read(pull_look);
+	u64 best = 0, looked = 0, limit = look_limit(rule);
 	u64 now = env_now(), oldest = 0, first = 0;
 	struct roost_cpu *v = env_cpu(from);
 	struct bpf_iter_scx_dsq it;
@@ -174,7 +179,7 @@ static __always_inline void count_pull(s32 cpu, s32 from, u32 rule)
 __noinline bool pull_one(s32 cpu, s32 from, u32 rule, u64 pid)
 {
 	struct roost_cpu *c = env_cpu(cpu), *v = env_cpu(from);
-	u64 looked = 0, limit = policy_read(pull_look);
+	u64 looked = 0, limit = look_limit(rule);
 	struct bpf_iter_scx_dsq it;
 	struct roost_task *t;
 	struct task_struct *p;
@@ -236,31 +241,34 @@ __noinline int hand_back(s32 from)
 	return 0;
 }
 
-/* The first in the queue is overdue: the queue is long, and its order is not what keeps anyone waiting. It need not be walked. */
-__noinline bool merely_long(s32 cpu)
+/*
+ * The pid of the first in @cpu's queue if that one is overdue, else 0. It is the next by the order of deadlines, and has only the
+ * running task before it; the queue need not be walked for another.
+ */
+__noinline u64 overdue_head(s32 cpu)
 {
 	struct bpf_iter_scx_dsq it;
 	struct task_struct *p;
 	struct roost_task *t;
-	bool overdue = false;
+	u64 pid = 0;
 
 	if (!bpf_iter_scx_dsq_new(&it, (u64)cpu, 0)) {
 		p = bpf_iter_scx_dsq_next(&it);
 		t = p ? task_of(p) : 0;
-		overdue = t && policy_overdue(t->wait_start_ns, env_now());
+		if (t && policy_overdue(t->wait_start_ns, env_now()))
+			pid = (u64)p->pid;
 	}
 	bpf_iter_scx_dsq_destroy(&it);
-	return overdue;
+	return pid;
 }
 
 static __always_inline bool pull(s32 cpu, s32 from, u32 rule)
 {
 	struct roost_cpu *v = env_cpu(from);
-	u64 pid;
+	u64 pid = rule == ROOST_RULE_OVERDUE ? overdue_head(cpu) : 0;
 
-	if (rule == ROOST_RULE_OVERDUE && merely_long(cpu))
-		return false;
-	pid = pull_whom(cpu, from, rule);
+	if (!pid)
+		pid = pull_whom(cpu, from, rule);
 	if (pid)
 		return pull_one(cpu, from, rule, pid);
 	if (POLICY_UNLIKELY(v && !(policy_read(v->flags) & ROOST_CPU_ONLINE)))

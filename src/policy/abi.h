@@ -179,6 +179,7 @@ _Static_assert(sizeof(struct roost_util) == 16, "shared");
 #define ROOST_TASK_PLACED 32u       /* vruntime belongs to the frame of cpu: not placed anew at enqueue */
 #define ROOST_TASK_SLEPT 128u       /* was not runnable since lag was taken */
 #define ROOST_TASK_YIELDED 64u      /* gave the CPU up: the others of its queue go first */
+#define ROOST_TASK_OVERDUE 256u     /* was overdue: its next turn is a least slice at any rate */
 
 /* Kept for each task by the kernel's side and by the simulator. */
 struct roost_task {

@@ -164,13 +164,18 @@ policy_inline bool policy_overdue(u64 wait_start_ns, u64 now)
 	return wait_start_ns && policy_before(wait_start_ns + POLICY_WAIT_MAX_NS, now);
 }
 
-/* An overdue task gets its turn: what it had in advance is forgiven, or the queue's virtual time would jump to it. */
+/*
+ * An overdue task gets its turn: what it had in advance is forgiven, or the queue's virtual time would jump to it. SCHED_IDLE or
+ * not, no wakeup ends that turn before the least slice is over: a turn without time would be another five seconds, and the task
+ * may be in a section that RCU waits for.
+ */
 policy_inline void policy_forgive(struct roost_task *t, struct roost_cpu *c, u64 now)
 {
 	u64 vtime = policy_vtime(c, now);
 
 	if (policy_before(vtime, t->vruntime))
 		t->vruntime = vtime;
+	t->flags |= ROOST_TASK_OVERDUE;
 }
 
 policy_inline void policy_set_deadline(struct roost_task *t, u32 nr_runnable)
@@ -198,7 +203,8 @@ policy_inline void policy_begin(struct roost_cpu *c, struct roost_task *t, u64 n
 	policy_write(c->curr_vruntime, t->vruntime);
 	policy_write(c->curr_start_ns, now);
 	policy_write(c->curr_deadline, t->deadline);
-	policy_write(c->curr_idle_class, (t->flags & ROOST_TASK_IDLE_CLASS) != 0);
+	policy_write(c->curr_idle_class, (t->flags & (ROOST_TASK_IDLE_CLASS | ROOST_TASK_OVERDUE)) == ROOST_TASK_IDLE_CLASS);
+	t->flags &= ~ROOST_TASK_OVERDUE;
 	policy_write(c->curr_pid, t->pid);
 	policy_write(c->curr_weight, t->weight);
 	policy_write(c->preempt_due, 0);

@@ -155,15 +155,17 @@ struct sim_task *sim_pull_asked(struct sim *s, uint32_t cpu)
 {
 	struct roost_cpu *p = &s->pcpu[cpu];
 	s32 from = p->pull_from;
-	struct sim_task *t;
+	struct sim_task *t, *head;
 
 	p->pull_from = -1;
 	t = sim_queue_oldest(s, (uint32_t)from, cpu);
 	if (!t)
 		return NULL;
 	if (from == (s32)cpu) {
-		if (!policy_overdue(t->rt.wait_start_ns, s->now) ||
-		    policy_overdue(s->tasks[s->cpus[cpu].queue[0].task].rt.wait_start_ns, s->now))
+		head = &s->tasks[s->cpus[cpu].queue[0].task];
+		if (policy_overdue(head->rt.wait_start_ns, s->now))
+			t = head;
+		else if (!policy_overdue(t->rt.wait_start_ns, s->now))
 			return NULL;
 		s->f.rule[ROOST_RULE_OVERDUE]++;
 		sim_queue_remove(s, cpu, t);

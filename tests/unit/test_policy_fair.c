@@ -323,6 +323,24 @@ static void nobody_waits_for_ever(void **state)
 	assert_int_equal(behind.vruntime, 4000);                /* what it is owed it keeps */
 }
 
+static void an_overdue_turn_is_not_cut_short(void **state)
+{
+	struct roost_cpu c = { .nr_queued = 1 };
+	struct roost_task idle = { .weight = ROOST_WEIGHT_IDLE, .flags = ROOST_TASK_IDLE_CLASS }, wakee = { .weight = 1024 };
+
+	policy_begin(&c, &idle, 1000);
+	assert_true(policy_preempts(&c, &wakee, policy_curr_deadline(&c)));
+	assert_false(policy_protected(&c, 1000, 1000));         /* an ordinary turn of SCHED_IDLE */
+	policy_end(&c);
+	policy_forgive(&idle, &c, 2000);
+	policy_begin(&c, &idle, 2000);
+	assert_true(policy_protected(&c, 2000, 2000));
+	assert_true(policy_protected(&c, 2000, 2000 + policy_read(env_knobs()->slice_min_ns) - 1));
+	assert_false(policy_protected(&c, 2000, 2000 + policy_read(env_knobs()->slice_min_ns)));
+	policy_begin(&c, &idle, 3000);                          /* its next slice, or another turn */
+	assert_false(policy_protected(&c, 3000, 3000));
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, setup)
 int main(void)
 {
@@ -343,6 +361,7 @@ int main(void)
 		TEST(who_runs_shares_its_slice_with_those_who_come),
 		TEST(who_runs_has_the_least_slice),
 		TEST(a_jump_of_the_clock_is_not_charged),
+		TEST(an_overdue_turn_is_not_cut_short),
 		TEST(a_new_weight_keeps_what_is_owed),
 		TEST(nobody_waits_for_ever),
 	};
