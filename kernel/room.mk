@@ -6,7 +6,7 @@ FEATURES ?= all
 KERNEL_VERSION := $(if $(filter command line,$(origin VERSION)),$(VERSION),7.3)
 
 kernel:
-	@kernel/build $(KERNEL_VERSION) --features $(FEATURES) $(if $(filter 1,$(DEBUG)),--debug)
+	@kernel/build $(KERNEL_VERSION) --features='$(FEATURES)' $(if $(filter 1,$(DEBUG)),--debug)
 
 check-kernel-apply:
 	tests/kernel/test_apply.sh

@@ -6,10 +6,23 @@
 // sched_ext and the balancer's statistics ask whether the CPU idles now. So does sched_core_cookie_match(), for which
 // a core that is not really idle would be the wrong answer.
 
-@users@
+// Placement at fork and exec has no warm cache to wait for, and among idle CPUs asks since when: it keeps the real answer.
+@fork@
+position p;
 expression cpu;
 @@
-- available_idle_cpu(cpu)
+ sched_balance_find_dst_group_cpu(...)
+ {
+ <+...
+ available_idle_cpu@p(cpu)
+ ...+>
+ }
+
+@users@
+expression cpu;
+position q != fork.p;
+@@
+- available_idle_cpu@q(cpu)
 + cpu_counts_as_idle(cpu)
 
 @depends on users@
@@ -27,19 +40,30 @@ identifier rq;
 	...
  }
 
-// What was queued on the strength of the grace stays for as long; active balancing may still move what runs.
+// What was queued on the strength of the grace stays for as long: the balancer looks for its busiest queue elsewhere.
+@@
+expression cpu;
+identifier rq, rt;
+@@
+	rq = cpu_rq(cpu);
+	rt = fbq_classify_rq(rq);
++
++        /* A CPU that still counts as idle has nothing to give away. */
++        if (cpu_in_idle_grace(cpu))
++                        continue;
+
+// Where the grace begins after that choice. Behind what the balancer notes of affinity: a CPU that gives nothing away for a
+// millisecond is not one whose tasks are all pinned. Active balancing may still move what runs.
 @@
 identifier env;
 @@
  int can_migrate_task(struct task_struct *p, struct lb_env *env)
  {
 	...
-	lockdep_assert_rq_held(env->src_rq);
+	env->flags &= ~LBF_ALL_PINNED;
 +
-+        /* A CPU that still counts as idle has nothing to give away. */
 +        if (cpu_in_idle_grace(env->src_cpu) && !(env->flags & LBF_ACTIVE_LB))
 +                return 0;
-+
 	...
  }
 

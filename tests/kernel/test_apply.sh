@@ -103,6 +103,49 @@ cp -r "$tmp/late" "$tmp/late.was"
 run "late: a revert that no longer fits is refused" 2 "$apply" "$tmp/late" --revert
 same "late: ... and nothing was changed" "$tmp/late" "$tmp/late.was"
 
+# Edited elsewhere in the same files: comes out, and the edit stays; nothing is left beside it.
+cp -r "$top/tests/kernel/tree-7.3" "$tmp/edit"
+run "edit: apply" 0 "$apply" "$tmp/edit"
+sed -i '/cpu_smt_mask(target)/i /* mine */' "$tmp/edit/kernel/sched/fair.c"
+run "edit: --revert --check" 0 "$apply" "$tmp/edit" --revert --check
+says "edit: ... says that it would come out" "$tmp/log" 'would come out'
+run "edit: ... and changed nothing" 0 grep -q SELECT_BIAS_PREV "$tmp/edit/kernel/sched/fair.c"
+run "edit: --revert takes no features" 2 "$apply" "$tmp/edit" --revert --features bias-prev
+run "edit: revert" 0 "$apply" "$tmp/edit" --revert
+sed -i '/^.. mine ..$/d' "$tmp/edit/kernel/sched/fair.c"
+same "edit: nothing else is left" "$tmp/edit" "$top/tests/kernel/tree-7.3"
+
+# git checkout takes the changes out and leaves the files that came with them.
+cp -r "$top/tests/kernel/tree-7.3" "$tmp/checkout"
+run "checkout: apply" 0 "$apply" "$tmp/checkout"
+cp "$top"/tests/kernel/tree-7.3/kernel/sched/* "$tmp/checkout/kernel/sched/"
+run "checkout: revert" 0 "$apply" "$tmp/checkout" --revert
+rm -rf "$tmp/checkout/Documentation"
+same "checkout: what came with them is gone" "$tmp/checkout" "$top/tests/kernel/tree-7.3"
+
+# Applied and committed elsewhere, without the file that says so.
+cp -r "$top/tests/kernel/tree-7.3" "$tmp/cloned"
+run "cloned: apply" 0 "$apply" "$tmp/cloned" --features bias-prev
+rm "$tmp/cloned/.roost.diff"
+cp -r "$tmp/cloned" "$tmp/cloned.was"
+run "cloned: a second time is refused" 2 "$apply" "$tmp/cloned" --features bias-prev
+says "cloned: ... and why is said" "$tmp/log" 'has SELECT_BIAS_PREV already'
+same "cloned: ... and nothing was changed" "$tmp/cloned" "$tmp/cloned.was"
+
+# A full disk, half way.
+mkdir "$tmp/bin"
+cat >"$tmp/bin/patch" <<-SH
+	#!/bin/sh
+	$(command -v patch) "\$@" || exit 1
+	echo "no space left" >&2
+	exit 1
+SH
+chmod +x "$tmp/bin/patch"
+cp -r "$top/tests/kernel/tree-7.3" "$tmp/half"
+run "half: what cannot be written is refused" 2 env PATH="$tmp/bin:$PATH" "$apply" "$tmp/half"
+rmdir -p "$tmp/half/Documentation/ABI/testing" 2>/dev/null || true
+same "half: ... and nothing was changed" "$tmp/half" "$top/tests/kernel/tree-7.3"
+
 cp -r "$top/tests/kernel/tree-7.3" "$tmp/future"
 sed -i 's/^PATCHLEVEL = .*/PATCHLEVEL = 9/' "$tmp/future/Makefile"
 run "an unknown release is refused" 2 "$apply" "$tmp/future"
@@ -125,6 +168,8 @@ if [ "${1:-}" = --real ]; then
 		t=$tmp/real-$v
 		mkdir -p "$t/kernel/sched" "$t/scripts"
 		cp "$real/Makefile" "$t/"
+		# what checkpatch knows a kernel tree by
+		(cd "$t" && touch COPYING CREDITS Kbuild MAINTAINERS README && mkdir -p Documentation arch include drivers fs init ipc lib && touch Documentation/index.rst)
 		cp "$real"/kernel/sched/*.[ch] "$t/kernel/sched/"
 		cp "$real"/scripts/checkpatch.pl "$real"/scripts/spelling.txt "$real"/scripts/const_structs.checkpatch "$t/scripts/"
 		[ ! -f "$real/.roost.diff" ] || {

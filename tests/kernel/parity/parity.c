@@ -239,18 +239,16 @@ static struct roost_choice ask_policy(bool idle_wakee, bool domain_depth)
 /* --- The kernel's side --------------------------------------------------------------------------------------- */
 /* What may be taken away from the kernel's side to see whether it is the reason. */
 enum {
-	LIKE_PCT = 1,               /* imbalance percentages as the policy has them */
-	LIKE_CAPACITY = 2,          /* loads compared at full capacity */
-	LIKE_LLC_SIZE = 4,          /* LLC size not reduced by a partition */
-	LIKE_DEPTH = 8,             /* a depth of zero does not forbid the search for a core */
-	LIKE_RUNNING = 16,          /* tasks of higher classes do not count as running */
+	LIKE_CAPACITY = 1,          /* loads compared at full capacity */
+	LIKE_LLC_SIZE = 2,          /* LLC size not reduced by a partition */
+	LIKE_DEPTH = 4,             /* a depth of zero does not forbid the search for a core */
+	LIKE_RUNNING = 8,           /* tasks of higher classes do not count as running */
 	/* from the policy's side */
-	LIKE_IDLE_WAKEE = 32,       /* a SCHED_IDLE wakee may go beside SCHED_IDLE tasks */
-	LIKE_DOMAIN_DEPTH = 64,     /* only the task's own domain counts towards the depth */
-	LIKE_END = 128,
+	LIKE_IDLE_WAKEE = 16,       /* a SCHED_IDLE wakee may go beside SCHED_IDLE tasks */
+	LIKE_DOMAIN_DEPTH = 32,     /* only the task's own domain counts towards the depth */
+	LIKE_END = 64,
 };
 static const char *const reasons[] = {
-	"imbalance percentage of the domain",
 	"capacity left by higher classes, in the comparison of loads",
 	"LLC size under a cpuset partition",
 	"depth 0 stops the kernel's search for a core too",
@@ -324,8 +322,6 @@ static void lay_kernel(u32 like)
 			d->span_weight = (unsigned int)__builtin_popcountll(d->span.bits);
 			d->flags = SD_WAKE_AFFINE;
 			d->imbalance_pct = i == 0 ? 110 : 117;
-			if (like & LIKE_PCT)
-				d->imbalance_pct = 100 + 2 * (i == 2 ? POLICY_FAVOUR_FAR : POLICY_FAVOUR_LLC);
 			if (d->span_weight < 2 || (i == 0 && d->span.bits == doms[c][1].span.bits))
 				continue;
 			d->parent = rq->sd;
@@ -415,7 +411,11 @@ static bool judge(void)
 		seen[0]++;
 		return true;
 	}
-	for (bits = 1; bits <= 7; bits++) {
+	if (other_thread(&ch, kernel)) {
+		other_threads++;
+		return true;
+	}
+	for (bits = 1; bits <= 6; bits++) {
 		for (like = 1; like < LIKE_END; like++) {
 			if (__builtin_popcount(like) != bits)
 				continue;
@@ -426,10 +426,6 @@ static bool judge(void)
 				seen[like]++;
 				return true;
 			}
-		}
-		if (bits == 1 && other_thread(&ch, kernel)) {
-			other_threads++;
-			return true;
 		}
 	}
 	return false;
@@ -445,7 +441,7 @@ static void print_state(u64 seed, u64 i)
 	       st.m.threads, st.m.split ? " split" : "", st.w.prev, st.w.waker, st.w.recent, st.w.flags, st.affinity, st.w.task_util);
 	printf("  bias-prev %llu util-fits %llu idle-smt %llu idle-grace %llu max %llu\n", st.k.bias_prev, st.k.util_fits,
 	       st.k.idle_smt, st.k.idle_grace_ns, st.k.idle_grace_max_queued);
-	for (r = 0; r < 7; r++) {
+	for (r = 0; r < 6; r++) {
 		ch = ask_policy(1 << r & LIKE_IDLE_WAKEE, 1 << r & LIKE_DOMAIN_DEPTH);
 		kernel = ask_kernel(1u << r);
 		printf("  without \"%s\": policy %d (%s, target %d), kernel %d\n", reasons[r], ch.cpu, rule_names[ch.rule], ch.target, kernel);
@@ -501,7 +497,7 @@ int main(int argc, char **argv)
 		if (!seen[like])
 			continue;
 		printf("%10llu  differ by ", seen[like]);
-		for (r = 0; r < 7; r++)
+		for (r = 0; r < 6; r++)
 			if (like >> r & 1)
 				printf("%s%s", like & ((1u << r) - 1) ? " + " : "", reasons[r]);
 		printf("\n");

@@ -39,6 +39,12 @@ static noinline bool __cpuidle __idle_spin(void)
 		return false;
 	}
 
+	/*
+	 * An interrupt out of the idle state leads here with the tick stopped:
+	 * timers it armed would wait for the next idle call.
+	 */
+	tick_nohz_idle_restart_tick();
+
 	trace_cpu_idle(0, smp_processor_id());
 	stop_critical_timings();
 	start = local_clock();

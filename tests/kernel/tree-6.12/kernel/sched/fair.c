@@ -95,12 +95,47 @@ static int select_idle_sibling(struct task_struct *p, int prev, int target)
 	return target;
 }
 
+static int sched_balance_find_dst_group_cpu(struct sched_group *group, struct task_struct *p, int this_cpu)
+{
+	int i;
+
+	for_each_cpu_and(i, sched_group_span(group), p->cpus_ptr) {
+		if (available_idle_cpu(i))
+			return i;
+	}
+	return this_cpu;
+}
+
 static
 int can_migrate_task(struct task_struct *p, struct lb_env *env)
 {
 	lockdep_assert_rq_held(env->src_rq);
 
+	if (!cpumask_test_cpu(env->dst_cpu, p->cpus_ptr))
+		return 0;
+
+	/* Record that we found at least one task that could run on dst_cpu */
+	env->flags &= ~LBF_ALL_PINNED;
+
 	if (env->flags & LBF_ACTIVE_LB)
 		return 1;
 	return 0;
+}
+
+static struct rq *sched_balance_find_src_rq(struct lb_env *env, struct sched_group *group)
+{
+	struct rq *rq;
+	int i;
+
+	for_each_cpu_and(i, sched_group_span(group), env->cpus) {
+		enum fbq_type rt;
+
+		rq = cpu_rq(i);
+		rt = fbq_classify_rq(rq);
+
+		if (rt > env->fbq_type)
+			continue;
+		return rq;
+	}
+	return NULL;
 }
