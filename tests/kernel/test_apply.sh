@@ -180,7 +180,7 @@ if [ "${1:-}" = --real ]; then
 		}
 		cp -r "$t" "$tmp/real-$v.was"
 		run "Linux $v: all features" 0 "$apply" "$t"
-		says "Linux $v: checkpatch has no error" "$tmp/log" 'total: 0 errors'
+		says "Linux $v: checkpatch has no error" "$tmp/log" 'checkpatch: 0 errors'
 		run "Linux $v: revert" 0 "$apply" "$t" --revert
 		same "Linux $v: revert leaves no trace" "$t" "$tmp/real-$v.was"
 		for f in $features; do
